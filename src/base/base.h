@@ -1,0 +1,243 @@
+/* base: memory, strings, containers, diagnostics, files, processes, sandbox, JSON.
+ *
+ * Knows nothing about operators. Everything a module allocates lives in an arena that its caller owns;
+ * nothing is freed one by one. Out of memory never returns NULL: it calls the handler of ac_on_oom().
+ */
+#ifndef AC_BASE_H
+#define AC_BASE_H
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define AC_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define AC_NORETURN __attribute__((noreturn))
+#define AC_COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define AC_VERSION "0.1.0"
+
+/* Exit codes of every sub-command (DESIGN.md section 2). */
+typedef enum {
+  AC_OK = 0,          /* done */
+  AC_FAILED = 1,      /* a verification or a check failed */
+  AC_BAD_INPUT = 2,   /* bad input or usage */
+  AC_UNSUPPORTED = 3, /* understood, but not supported (yet) */
+  AC_LIMIT = 4,       /* a limit of time, memory or size was hit */
+  AC_INTERNAL = 5,    /* our own fault */
+} ac_exit;
+
+/* ---- arena -------------------------------------------------------------------------------------- */
+
+typedef struct ac_arena ac_arena;
+ac_arena *ac_arena_new(void);
+void ac_arena_free(ac_arena *a); /* NULL is fine */
+/* Zeroed, aligned to 16 bytes; n may be 0 (a unique pointer comes back). */
+void *ac_alloc(ac_arena *a, size_t n);
+/* count * size with an overflow check. */
+void *ac_alloc_n(ac_arena *a, size_t count, size_t size);
+#define AC_NEW(a, T) ((T *)ac_alloc((a), sizeof(T)))
+#define AC_NEW_N(a, T, n) ((T *)ac_alloc_n((a), (size_t)(n), sizeof(T)))
+char *ac_strdup(ac_arena *a, const char *s);
+char *ac_strndup(ac_arena *a, const char *s, size_t n);
+char *ac_sprintf(ac_arena *a, const char *fmt, ...) AC_PRINTF(2, 3);
+char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) AC_PRINTF(2, 0);
+/* Handler for "out of memory"; must not return (exit or longjmp). NULL restores the default: message, exit AC_LIMIT. */
+typedef void (*ac_oom_fn)(size_t wanted, void *user);
+void ac_on_oom(ac_oom_fn fn, void *user);
+/* Test hook: the n-th allocation from now fails (0 = never). */
+void ac_fail_alloc_at(uint64_t n);
+
+/* ---- interned strings: equal text is the same pointer, for the life of the arena --------------------- */
+
+typedef struct ac_strings ac_strings;
+ac_strings *ac_strings_new(ac_arena *a);
+const char *ac_intern(ac_strings *t, const char *s);
+const char *ac_intern_n(ac_strings *t, const char *s, size_t n);
+
+/* ---- vectors: AC_VEC(int) v = {0}; ac_push(arena, &v, 7); v.data[i], v.len ---------------------------- */
+
+#define AC_VEC(T)                                                                                            \
+  struct {                                                                                                   \
+    T *data;                                                                                                 \
+    size_t len, cap;                                                                                         \
+  }
+void *ac_vec_grow(ac_arena *a, void *data, size_t len, size_t *cap, size_t elem);
+#define ac_push(a, v, x)                                                                                     \
+  ((v)->len == (v)->cap                                                                                      \
+     ? (void)((v)->data = ac_vec_grow((a), (v)->data, (v)->len, &(v)->cap, sizeof *(v)->data))               \
+     : (void)0,                                                                                              \
+   (void)((v)->data[(v)->len++] = (x)))
+typedef AC_VEC(const char *) ac_strvec;
+
+/* ---- map: string -> pointer; keeps insertion order for deterministic walks ------------------------------ */
+
+typedef struct ac_map ac_map;
+ac_map *ac_map_new(ac_arena *a);
+void ac_map_put(ac_map *m, const char *key, void *value); /* copies the key */
+void *ac_map_get(const ac_map *m, const char *key);       /* NULL if absent */
+bool ac_map_has(const ac_map *m, const char *key);
+size_t ac_map_len(const ac_map *m);
+const char *ac_map_key(const ac_map *m, size_t i); /* i-th in insertion order */
+void *ac_map_value(const ac_map *m, size_t i);
+
+/* ---- text buffer ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  ac_arena *arena;
+  char *data; /* always NUL-terminated once written to */
+  size_t len, cap;
+} ac_buf;
+void ac_buf_init(ac_buf *b, ac_arena *a);
+void ac_puts(ac_buf *b, const char *s);
+void ac_putn(ac_buf *b, const char *s, size_t n);
+void ac_printf(ac_buf *b, const char *fmt, ...) AC_PRINTF(2, 3);
+/* Shortest decimal text that reads back as the same double; always has '.', 'e', "inf" or "nan". */
+void ac_put_double(ac_buf *b, double v);
+const char *ac_buf_str(ac_buf *b); /* "" when empty */
+
+/* The nearest of `names` to `word` by edit distance, or NULL when none is close. For "did you mean". */
+const char *ac_nearest(const char *word, const char *const *names, size_t n);
+
+/* ---- diagnostics ---------------------------------------------------------------------------------------------
+ * One row a code in diag.def: D(AC0101, exit class, "short title"). A code never changes its meaning. */
+
+typedef enum {
+#define D(code, exit_class, title) code,
+#include "diag.def"
+#undef D
+  AC_DIAG_COUNT
+} ac_code;
+
+typedef struct {
+  const char *file; /* NULL: no source position */
+  int line, col;    /* from 1; col 0: the whole line */
+  int end_col;      /* exclusive; 0: unknown (one caret) */
+} ac_loc;
+#define AC_NOLOC ((ac_loc){0})
+
+typedef enum { AC_NOTE, AC_WARNING, AC_ERROR } ac_severity;
+
+typedef struct {
+  ac_severity severity;
+  ac_code code;
+  ac_loc loc;
+  const char *message;
+  ac_strvec help;           /* "help:" lines: the way out */
+  AC_VEC(struct ac_diag_note) notes; /* further places */
+} ac_diag;
+struct ac_diag_note {
+  ac_loc loc;
+  const char *message;
+};
+
+typedef struct {
+  ac_arena *arena;
+  AC_VEC(ac_diag *) list;
+  ac_map *sources; /* file name -> const char *text, for the caret line */
+  int errors, warnings;
+  int max_errors; /* further errors are counted, not kept; default 20 */
+} ac_diags;
+
+void ac_diags_init(ac_diags *d, ac_arena *a);
+/* Registers text so that carets can show its lines (kept by reference). Unregistered files are read from disk. */
+void ac_diags_source(ac_diags *d, const char *file, const char *text);
+/* Adds a diagnostic; the returned object (never NULL) takes help and notes. */
+ac_diag *ac_error(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
+ac_diag *ac_warn(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
+void ac_help(ac_diags *d, ac_diag *x, const char *fmt, ...) AC_PRINTF(3, 4);
+void ac_note(ac_diags *d, ac_diag *x, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
+/* Prints all: "file:line:col: error[AC0412]: message", the source line, a caret, notes, help. Colour only if asked. */
+void ac_diags_print(const ac_diags *d, FILE *out, bool colour);
+json_t *ac_diags_json(const ac_diags *d); /* array; caller decrefs */
+/* The exit code that the worst error asks for; AC_OK when there are only warnings. */
+ac_exit ac_diags_exit(const ac_diags *d);
+const char *ac_code_name(ac_code c);  /* "AC0412" */
+const char *ac_code_title(ac_code c);
+ac_exit ac_code_exit(ac_code c);
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+/* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes). max 0: 64 MiB. */
+char *ac_read_file(ac_arena *a, const char *path, size_t max, size_t *len, ac_diags *d);
+bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d); /* temp + rename; keeps errno text */
+bool ac_mkdirs(const char *path, ac_diags *d);
+bool ac_remove_tree(const char *path); /* true if it is gone */
+bool ac_is_dir(const char *path);
+bool ac_exists(const char *path);
+char *ac_path_join(ac_arena *a, const char *dir, const char *name);
+const char *ac_basename(const char *path);
+char *ac_absolute(ac_arena *a, const char *path); /* realpath where it exists */
+/* Where the data files, headers and ascendcraft-trace are: $ASCENDCRAFT_HOME, else relative to the executable (build tree
+ * or <prefix>/share/ascendcraft). `rel` such as "data/chips". NULL if absent. */
+char *ac_home_path(ac_arena *a, const char *rel);
+/* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM unless
+ * committed. */
+char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d);
+bool ac_staging_commit(const char *staging, const char *final, ac_diags *d); /* rename; final must not exist or be empty */
+/* Fresh private directory under $TMPDIR, removed at exit. */
+char *ac_temp_dir(ac_arena *a, ac_diags *d);
+/* Installs Ctrl-C and SIGTERM handlers that remove staging and temp directories, kill children, exit 130/143. */
+void ac_signals_install(void);
+/* Lower-case hex SHA-256. */
+char *ac_sha256(ac_arena *a, const void *data, size_t len);
+
+/* ---- child processes and sandbox ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  bool on;
+  uint64_t memory;              /* RLIMIT_AS (RLIMIT_DATA under ASan); 0: none */
+  int cpu_seconds;              /* RLIMIT_CPU; 0: none */
+  uint64_t file_size;           /* RLIMIT_FSIZE; largest file it may write */
+  int processes;                /* RLIMIT_NPROC; 0: leave */
+  const char *const *read_only; /* NULL-ended; Landlock read + execute */
+  const char *const *writable;  /* NULL-ended; Landlock write */
+  bool network;                 /* false: seccomp refuses socket() with EPERM */
+  bool exec;                    /* false: seccomp refuses execve after start-up (the spec's own argv still starts) */
+} ac_sandbox;
+
+/* Call in the child before untrusted work. Returns a bit set of layers that could not be applied (0: all are on). */
+enum { AC_SB_RLIMIT = 1, AC_SB_SECCOMP = 2, AC_SB_LANDLOCK = 4 };
+unsigned ac_sandbox_enter(const ac_sandbox *s);
+/* "landlock is not available on this kernel: ..." for the report; NULL when missing == 0. */
+char *ac_sandbox_missing(ac_arena *a, unsigned missing);
+
+typedef struct {
+  const char *const *argv; /* NULL-ended; argv[0] looked up on PATH */
+  const char *cwd;         /* NULL: inherit */
+  const char *const *env;  /* NULL-ended "K=V" added to the environment */
+  bool clear_env;
+  const char *in; /* stdin text or NULL */
+  size_t in_len;
+  double timeout;    /* wall seconds; 0: none. On expiry the whole process group is killed */
+  size_t max_output; /* kept of stdout and of stderr each; 0: 16 MiB; the rest is drained and dropped */
+  ac_sandbox sandbox;
+  int (*call)(void *user); /* instead of argv: run this in the forked child; its result is the exit status */
+  void *user;
+  int keep_fd; /* a descriptor left open in the child as fd 3; 0: none */
+} ac_proc_spec;
+
+typedef struct {
+  int status;     /* exit status, or -1 */
+  int signal;     /* killing signal, or 0 */
+  bool timed_out; /* our timeout */
+  bool started;   /* false: could not be run (errno text in err) */
+  char *out, *err;
+  size_t out_len, err_len;
+  bool out_cut, err_cut;
+  double wall;      /* seconds */
+  uint64_t max_rss; /* bytes */
+  unsigned sandbox_missing;
+} ac_proc;
+void ac_proc_run(ac_arena *a, const ac_proc_spec *spec, ac_proc *result);
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
+
+/* Strict parse (duplicate keys refused); diagnostics carry line and column. Caller decrefs. */
+json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *d);
+/* Indented by 1, keys in insertion order, ends with a newline: the same object gives the same bytes. */
+char *ac_json_text(ac_arena *a, const json_t *j);
+double ac_now(void); /* monotonic seconds */
+
+#endif

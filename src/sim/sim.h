@@ -1,0 +1,99 @@
+/* sim: the machine. Builds emitted (or anybody's) AscendC sources with g++ against sim/include and runs every block of the
+ * launch on the C core, in a sandboxed child.
+ *
+ * Two parts: the core (src/sim/core.h, acsim_* functions that the C++ headers call; memories, queues, instructions, checks) and
+ * the runner below. The kernel's shared object leaves acsim_* undefined; the `ascendcraft` executable exports them.
+ */
+#ifndef AC_SIM_H
+#define AC_SIM_H
+
+#include "isa/isa.h"
+
+#define AC_MAX_RANK 16
+
+/* ---- building ------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+  AC_SIM_MSOPGEN, /* op_host/<op>.cpp (tiling by gert::TilingContext, OP_ADD) + op_kernel/<op>.cpp: both are compiled */
+  AC_SIM_DIRECT,  /* one file with the kernel, its <<<>>> launch (ICPU_RUN_KF in CPU debug) and the extern "C" functions below */
+} ac_sim_form;
+/* The C functions that a direct-launch project exports, <op> in snake case; arrays follow the kernel's tensor order
+ * (inputs, then outputs), `attrs` the scalar attributes. They return 0, or fill msg and return 1 (a refused shape).
+ *   int32_t <op>_workspace(uint32_t cores, uint64_t ub, const int64_t *const *shapes, const int32_t *ranks,
+ *                          const double *attrs, int64_t *bytes, char *msg, uint32_t msg_len);
+ *   int32_t <op>_run(uint32_t cores, uint64_t ub, const int64_t *const *shapes, const int32_t *ranks, const double *attrs,
+ *                    void *const *data, void *workspace, void *stream, char *msg, uint32_t msg_len); */
+
+typedef struct {
+  ac_sim_form form;
+  const char *op;         /* snake case, e.g. "softmax_custom": the kernel's entry is extern "C" <op>(...) */
+  const char *op_type;    /* "SoftmaxCustom" as in OP_ADD; msopgen only */
+  const char *kernel_src; /* path of the kernel's .cpp */
+  const char *host_src;   /* path of op_host's .cpp; msopgen only */
+  const char *const *include_dirs; /* NULL-ended, more -I */
+  const ac_chip *chip;
+  int opt;                /* g++ -O level: 0 or 1 */
+} ac_sim_spec;
+typedef struct ac_sim_lib ac_sim_lib;
+/* Compiles (cached by content hash under $XDG_CACHE_HOME/ascendcraft) in a sandbox; NULL and AC08xx with the compiler's own
+ * message on failure. */
+ac_sim_lib *ac_sim_build(ac_arena *a, const ac_sim_spec *s, ac_diags *d);
+
+/* ---- running ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const char *name;
+  ac_dtype dtype;
+  int rank;
+  int64_t shape[AC_MAX_RANK];
+  void *data;      /* from ac_sim_alloc: shared with the child. Only the tensor's own bytes: the core checks bounds itself */
+  int64_t bytes;
+  bool output;     /* poisoned before the run; every element must be written exactly once */
+  bool also_input; /* in place: not poisoned, may be written once */
+} ac_sim_tensor;
+/* Anonymous shared memory of n bytes (n may be 0), not touched until used; NULL when the host refuses. */
+void *ac_sim_alloc(int64_t n);
+void ac_sim_dealloc(void *p, int64_t n);
+
+typedef struct {
+  const char *name;
+  enum { AC_ATTR_F, AC_ATTR_I, AC_ATTR_B } kind;
+  double f;
+  int64_t i;
+} ac_sim_attr;
+
+typedef enum { AC_ORDER_FORWARD, AC_ORDER_REVERSE } ac_block_order;
+typedef struct {
+  ac_block_order order;
+  int threads;      /* host threads that share the blocks; 0: as many as there are cores */
+  double timeout;   /* wall seconds for the child; 0: 60 */
+  uint64_t memory;  /* limit of the child beside the tensors, bytes; 0: 4 GiB */
+  bool tiling_only; /* run the host code, no block: for shapes too large to simulate */
+  int64_t first_block, n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
+} ac_sim_opts;
+
+/* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
+typedef struct {
+  const char *kind;    /* stable word: "gm-out-of-bounds", "ub-overflow", "never-written", "written-twice", "read-poison", ... */
+  const char *message; /* a sentence with the sizes and names */
+  const char *file;    /* emitted source, or NULL */
+  int line;
+  int64_t block;       /* -1: not of one block */
+  int64_t count;       /* how often the same place did it */
+} ac_sim_fault;
+
+typedef struct {
+  bool ran;            /* false: see refused, or diagnostics */
+  const char *refused; /* the tiling code's own message when it refuses the shape; NULL otherwise */
+  int64_t block_dim, tiling_key, workspace;
+  int64_t tiling_bytes;
+  AC_VEC(ac_sim_fault) faults;
+  int64_t ub_peak;     /* bytes of UB in use at most in a block */
+  double wall;         /* seconds on this host: not device time */
+  unsigned sandbox_missing; /* see ac_sandbox_missing */
+} ac_sim_result;
+/* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs, int n_attrs,
+                const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
+
+#endif

@@ -112,7 +112,7 @@ typedef enum {
 
 typedef struct {
   const char *file; /* NULL: no source position */
-  int line, col;    /* from 1; col 0: the whole line */
+  int line, col;    /* from 1; col counts bytes (the caret allows for UTF-8 and tabs); col 0: the whole line */
   int end_col;      /* exclusive; 0: unknown (one caret) */
 } ac_loc;
 #define AC_NOLOC ((ac_loc){0})
@@ -137,13 +137,14 @@ typedef struct {
   AC_VEC(ac_diag *) list;
   ac_map *sources; /* file name -> const char *text, for the caret line */
   int errors, warnings;
-  int max_errors; /* further errors are counted, not kept; default 20 */
+  int max_errors; /* further errors are counted, not kept; default 20; 0: keep all */
+  ac_exit worst;  /* of all errors, those not kept too */
 } ac_diags;
 
 void ac_diags_init(ac_diags *d, ac_arena *a);
 /* Registers text so that carets can show its lines (kept by reference). Unregistered files are read from disk. */
 void ac_diags_source(ac_diags *d, const char *file, const char *text);
-/* Adds a diagnostic; the returned object (never NULL) takes help and notes. */
+/* Adds a diagnostic; the returned object (never NULL) takes help and notes. d NULL: nothing is kept. */
 ac_diag *ac_error(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
 ac_diag *ac_warn(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
 void ac_help(ac_diags *d, ac_diag *x, const char *fmt, ...) AC_PRINTF(3, 4);

@@ -1,0 +1,61 @@
+/* The text buffer. */
+#include "base/base.h"
+#include "base/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ac_buf_init(ac_buf *b, ac_arena *a) { *b = (ac_buf){.arena = a}; }
+
+/* Room for n more bytes and the final NUL. */
+static void reserve(ac_buf *b, size_t n) {
+  if (b->cap - b->len > n) return;
+  size_t cap = b->cap ? b->cap : 128;
+  while (cap - b->len <= n) {
+    if (cap > SIZE_MAX / 4) (void)ac_alloc_n(b->arena, SIZE_MAX, 2); /* does not return: out of memory */
+    cap *= 2;
+  }
+  b->data = ac_regrow(b->arena, b->data, b->cap, cap);
+  b->cap = cap;
+}
+
+void ac_putn(ac_buf *b, const char *s, size_t n) {
+  reserve(b, n);
+  if (n) memcpy(b->data + b->len, s, n);
+  b->len += n;
+  b->data[b->len] = 0;
+}
+
+void ac_puts(ac_buf *b, const char *s) { ac_putn(b, s, strlen(s)); }
+
+void ac_printf(ac_buf *b, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(NULL, 0, fmt, ap);
+  va_end(ap);
+  if (n < 0) return;
+  reserve(b, (size_t)n);
+  va_start(ap, fmt);
+  vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+  va_end(ap);
+  b->len += (size_t)n;
+}
+
+void ac_put_double(ac_buf *b, double v) {
+  if (isnan(v)) {
+    ac_puts(b, "nan");
+  } else if (isinf(v)) {
+    ac_puts(b, v < 0 ? "-inf" : "inf");
+  } else {
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+      snprintf(text, sizeof text, "%.*g", digits, v);
+      if (strtod(text, NULL) == v) break;
+    }
+    ac_puts(b, text);
+    if (!strpbrk(text, ".e")) ac_puts(b, ".0");
+  }
+}
+
+const char *ac_buf_str(ac_buf *b) { return b->data ? b->data : ""; }

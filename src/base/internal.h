@@ -1,0 +1,35 @@
+/* What the files of base share among themselves. Not for other modules. */
+#ifndef AC_BASE_INTERNAL_H
+#define AC_BASE_INTERNAL_H
+
+#include "base/base.h"
+
+#include <sys/types.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define AC_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define AC_ASAN 1
+#endif
+#endif
+#ifndef AC_ASAN
+#define AC_ASAN 0
+#endif
+
+/* arena.c: p (of `old` bytes, or NULL) with room for n bytes; contents kept, the rest zero. */
+void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n);
+
+/* strings.c: FNV-1a, enough for identifiers. */
+uint64_t ac_hash(const char *s, size_t n);
+
+/* cleanup.c: paths to remove at exit and on signals, by process; process groups to kill on signals. */
+bool ac_cleanup_add(const char *path); /* false: the table is full or the path too long */
+void ac_cleanup_drop(const char *path);
+void ac_cleanup_child(pid_t pid, bool running);
+void ac_signals_default(void); /* in a forked child: no handler of ours runs there */
+
+/* sandbox.c: as ac_sandbox_enter, for a child that will execve(path, argv, envp) with exactly these pointers. */
+unsigned ac_sandbox_enter_exec(const ac_sandbox *s, const char *path, char *const *argv, char *const *envp);
+
+#endif

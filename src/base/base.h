@@ -177,6 +177,8 @@ char *ac_home_path(ac_arena *a, const char *rel);
  * committed. */
 char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d);
 bool ac_staging_commit(const char *staging, const char *final, ac_diags *d); /* rename; final must not exist or be empty */
+/* For --force: as commit, but what stands at `final` is replaced, in one step where the file system can. */
+bool ac_staging_replace(const char *staging, const char *final, ac_diags *d);
 /* Fresh private directory under $TMPDIR, removed at exit. */
 char *ac_temp_dir(ac_arena *a, ac_diags *d);
 /* Installs Ctrl-C and SIGTERM handlers that remove staging and temp directories, kill children, exit 130/143. */
@@ -188,17 +190,24 @@ char *ac_sha256(ac_arena *a, const void *data, size_t len);
 
 typedef struct {
   bool on;
-  uint64_t memory;              /* RLIMIT_AS (RLIMIT_DATA under ASan); 0: none */
-  int cpu_seconds;              /* RLIMIT_CPU; 0: none */
-  uint64_t file_size;           /* RLIMIT_FSIZE; largest file it may write */
-  int processes;                /* RLIMIT_NPROC; 0: leave */
-  const char *const *read_only; /* NULL-ended; Landlock read + execute */
-  const char *const *writable;  /* NULL-ended; Landlock write */
+  uint64_t memory;    /* RLIMIT_AS; 0: none. Cannot be set in an ASan build (reported); ac_proc_run then kills a child
+                       * whose resident memory goes over it */
+  int cpu_seconds;    /* RLIMIT_CPU; 0: none */
+  uint64_t file_size; /* RLIMIT_FSIZE; largest file it may write; 0: none */
+  /* New processes and threads: 0: any; 1: threads but no process (seccomp: fork fails with EAGAIN); more: RLIMIT_NPROC
+   * at what the user runs now plus that many, which does not bind root (reported). */
+  int processes;
+  /* Landlock. Both NULL: the file system is left open. read_only NULL: everything may be read; writable NULL or empty:
+   * nothing may be written (but /dev/null). Paths that do not exist are skipped; the program that is started need not
+   * be listed, its libraries must be. */
+  const char *const *read_only; /* NULL-ended; read and execute */
+  const char *const *writable;  /* NULL-ended; read and write */
   bool network;                 /* false: seccomp refuses socket() with EPERM */
   bool exec;                    /* false: seccomp refuses execve after start-up (the spec's own argv still starts) */
 } ac_sandbox;
 
-/* Call in the child before untrusted work. Returns a bit set of layers that could not be applied (0: all are on). */
+/* Call in the child before untrusted work; there is no way back. Always refused with EPERM, besides what the fields say:
+ * ptrace and other processes' memory, new namespaces, mounts, keys, bpf, io_uring, kernel modules, clocks. Returns a bit set of layers that could not be applied (0: all are on). */
 enum { AC_SB_RLIMIT = 1, AC_SB_SECCOMP = 2, AC_SB_LANDLOCK = 4 };
 unsigned ac_sandbox_enter(const ac_sandbox *s);
 /* "landlock is not available on this kernel: ..." for the report; NULL when missing == 0. */
@@ -218,6 +227,8 @@ typedef struct {
   void *user;
   int keep_fd; /* a descriptor left open in the child as fd 3; 0: none */
 } ac_proc_spec;
+/* The child gets a process group of its own, dies with its parent's thread, and has no other descriptor than 0 to 3.
+ * When it ends, what is left of its group is killed. */
 
 typedef struct {
   int status;     /* exit status, or -1 */
@@ -228,8 +239,8 @@ typedef struct {
   size_t out_len, err_len;
   bool out_cut, err_cut;
   double wall;      /* seconds */
-  uint64_t max_rss; /* bytes */
-  unsigned sandbox_missing;
+  uint64_t max_rss; /* bytes; the system counts from the fork on, so never less than this process had then */
+  unsigned sandbox_missing; /* layers that could not be applied, as from ac_sandbox_enter */
 } ac_proc;
 void ac_proc_run(ac_arena *a, const ac_proc_spec *spec, ac_proc *result);
 

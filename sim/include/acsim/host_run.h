@@ -1,0 +1,258 @@
+/* Host side, part 6: the three functions that the runner calls (acsim/host_abi.h). Included through OP_ADD's header. */
+#ifndef ACSIM_HOST_RUN_H
+#define ACSIM_HOST_RUN_H
+
+#include "acsim/host_opdef.h"
+
+namespace acsim_host {
+inline const ops::OpDef *find_op(const char *type) {
+  for (op_node *o = op_first; o; o = o->next)
+    if (!type || !::strcmp(o->type, type)) return o->make();
+  return nullptr;
+}
+inline const gert::acsim_impl *find_impl(const char *type) {
+  for (gert::acsim_impl *o = gert::acsim_impl_first; o; o = o->next)
+    if (!::strcmp(o->op, type) && o->tiling) return o;
+  return nullptr;
+}
+
+/* The declared dtype of a parameter in one column; a single entry serves every column. */
+inline int32_t declared(const ops::OpDef &op, const ops::OpParamDef &p, size_t column) {
+  if (p.dtypes.size() == 0 && p.follow) {
+    for (size_t i = 0; i < op.inputs.size(); i++)
+      if (!::strcmp(op.inputs[i].name, p.follow)) return declared(op, op.inputs[i], column);
+  }
+  if (p.dtypes.size() == 0) return ge::DT_UNDEFINED;
+  return p.dtypes[p.dtypes.size() == 1 ? 0 : column < p.dtypes.size() ? column : p.dtypes.size() - 1];
+}
+inline size_t columns(const ops::OpDef &op) {
+  size_t n = 1;
+  for (size_t i = 0; i < op.inputs.size(); i++) n = op.inputs[i].dtypes.size() > n ? op.inputs[i].dtypes.size() : n;
+  for (size_t i = 0; i < op.outputs.size(); i++) n = op.outputs[i].dtypes.size() > n ? op.outputs[i].dtypes.size() : n;
+  return n;
+}
+
+inline bool complain(acsim_host_call *c, int32_t status, const char *fmt, const char *a, long long x, long long y) {
+  c->status = status;
+  ::snprintf(c->message, sizeof c->message, fmt, a, x, y);
+  return false;
+}
+
+/* Counts and dtypes against the OpDef; sets the column. */
+inline bool check_call(const ops::OpDef &op, acsim_host_call *c) {
+  if (static_cast<size_t>(c->n_inputs) != op.inputs.size())
+    return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef of %s declares %lld inputs, the graph has %lld", op.type,
+                    static_cast<long long>(op.inputs.size()), c->n_inputs);
+  if (static_cast<size_t>(c->n_outputs) != op.outputs.size())
+    return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef of %s declares %lld outputs, the graph has %lld", op.type,
+                    static_cast<long long>(op.outputs.size()), c->n_outputs);
+  for (size_t col = 0; col < columns(op); col++) {
+    bool fits = true;
+    for (size_t i = 0; i < op.inputs.size() && fits; i++) fits = declared(op, op.inputs[i], col) == c->inputs[i].dtype;
+    for (size_t i = 0; i < op.outputs.size() && fits; i++) fits = declared(op, op.outputs[i], col) == c->outputs[i].dtype;
+    if (fits) {
+      c->dtype_column = static_cast<int32_t>(col);
+      return true;
+    }
+  }
+  char got[200] = "";
+  size_t at = 0;
+  for (int32_t i = 0; i < c->n_inputs + c->n_outputs && at < sizeof got; i++)
+    at += static_cast<size_t>(
+        ::snprintf(got + at, sizeof got - at, " %s",
+                   ge::acsim_dtype_name((i < c->n_inputs ? c->inputs[i] : c->outputs[i - c->n_inputs]).dtype)));
+  return complain(c, ACSIM_HOST_BAD_CALL, "no DataType column of the OpDef fits the tensors'%s", got, 0, 0);
+}
+
+inline void fill_tensor(gert::Tensor &t, gert::CompileTimeTensorDesc &d, const acsim_host_tensor &from) {
+  t.type = d.type = static_cast<ge::DataType>(from.dtype);
+  for (int32_t i = 0; i < from.rank && i < ACSIM_HOST_RANK; i++) {
+    t.shape.MutableOriginShape().AppendDim(from.shape[i]);
+    t.shape.MutableStorageShape().AppendDim(from.shape[i]);
+  }
+}
+
+/* Values live here for the time of the call. */
+union attr_value {
+  bool b;
+  float f;
+  int64_t i;
+};
+inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_host_call *c, attr_value *store) {
+  for (size_t i = 0; i < op.attrs.size(); i++) {
+    const ops::OpAttrDef &a = op.attrs[i];
+    const acsim_host_attr *given = nullptr;
+    for (int32_t k = 0; k < c->n_attrs; k++)
+      if (!::strcmp(c->attrs[k].name, a.name)) given = &c->attrs[k];
+    if (!given && !a.has && a.option == ops::REQUIRED)
+      return complain(c, ACSIM_HOST_BAD_CALL, "attribute %s is required and was not given", a.name, 0, 0);
+    double number = !given ? 0 : given->kind == ACSIM_ATTR_FLOAT ? given->f : static_cast<double>(given->i);
+    int64_t whole = !given ? 0 : given->kind == ACSIM_ATTR_FLOAT ? static_cast<int64_t>(given->f) : given->i;
+    switch (a.type) {
+    case ops::OpAttrDef::FLOAT:
+      store[i].f = given ? static_cast<float>(number) : a.f;
+      x.attrs.slots.add(&store[i].f);
+      break;
+    case ops::OpAttrDef::INT:
+      store[i].i = given ? whole : a.i;
+      x.attrs.slots.add(&store[i].i);
+      break;
+    case ops::OpAttrDef::BOOL:
+      store[i].b = given ? whole != 0 : a.b;
+      x.attrs.slots.add(&store[i].b);
+      break;
+    case ops::OpAttrDef::STRING: x.attrs.slots.add(a.s); break;
+    case ops::OpAttrDef::LIST_INT: x.attrs.slots.add(&a.li); break;
+    case ops::OpAttrDef::LIST_FLOAT: x.attrs.slots.add(&a.lf); break;
+    default: x.attrs.slots.add(nullptr); break;
+    }
+  }
+  for (int32_t k = 0; k < c->n_attrs; k++) {
+    bool known = false;
+    for (size_t i = 0; i < op.attrs.size(); i++) known = known || !::strcmp(c->attrs[k].name, op.attrs[i].name);
+    if (!known) return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef has no attribute %s", c->attrs[k].name, 0, 0);
+  }
+  return true;
+}
+
+inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_host_call *c, attr_value *store) {
+  x.call = c;
+  x.type = op.type;
+  x.n_in = static_cast<size_t>(c->n_inputs);
+  x.n_out = static_cast<size_t>(c->n_outputs);
+  for (size_t i = 0; i < x.n_in; i++) {
+    fill_tensor(x.in[i], x.in_desc[i], c->inputs[i]);
+    if (op.inputs[i].depend != ops::IGNORE) x.in[i].data = c->inputs[i].data;
+  }
+  for (size_t i = 0; i < x.n_out; i++) fill_tensor(x.out[i], x.out_desc[i], c->outputs[i]);
+  return fill_attrs(x, op, c, store);
+}
+
+inline int32_t run_tiling(acsim_host_call *c) {
+  const ops::OpDef *op = find_op(c->op_type);
+  if (!op) return complain(c, ACSIM_HOST_NO_OP, "the host file has no OP_ADD(%s)", c->op_type ? c->op_type : "?", 0, 0), c->status;
+  if (!check_call(*op, c)) return c->status;
+  const gert::acsim_impl *impl = find_impl(op->type);
+  gert::TilingKernelFunc tiling = op->core.tiling ? op->core.tiling : impl ? impl->tiling : nullptr;
+  if (!tiling) return complain(c, ACSIM_HOST_NO_OP, "%s has no tiling function (SetTiling)", op->type, 0, 0), c->status;
+  static gert::TilingContext x;
+  static attr_value store[ACSIM_HOST_ATTRS];
+  if (!fill(x, *op, c, store)) return c->status;
+  x.platform.chip = &c->chip;
+  x.tiling.data = c->tiling;
+  x.tiling.capacity = static_cast<size_t>(c->tiling_capacity);
+  if (tiling(&x) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_REFUSED;
+  c->tiling_size = x.tiling.size;
+  c->n_workspaces = static_cast<int32_t>(x.n_workspaces);
+  for (size_t i = 0; i < x.n_workspaces; i++) c->workspaces[i] = x.workspaces[i];
+  return c->status = ACSIM_HOST_OK;
+}
+
+inline int32_t run_infer(acsim_host_call *c) {
+  for (int32_t i = 0; i < c->n_outputs; i++) c->inferred[i].rank = -1, c->inferred[i].dtype = -1;
+  const ops::OpDef *op = find_op(c->op_type);
+  if (!op || !check_call(*op, c)) return c->status;
+  static attr_value store[ACSIM_HOST_ATTRS];
+  if (op->infer_shape) {
+    static gert::InferShapeContext x;
+    if (!fill(x, *op, c, store)) return c->status;
+    if (op->infer_shape(&x) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_SHAPE_FAILED;
+    for (size_t i = 0; i < x.n_out; i++) {
+      c->inferred[i].rank = static_cast<int32_t>(x.shapes[i].GetDimNum());
+      for (size_t k = 0; k < x.shapes[i].GetDimNum(); k++) c->inferred[i].shape[k] = x.shapes[i].GetDim(k);
+    }
+  }
+  if (op->infer_dtype) {
+    static gert::InferDataTypeContext x;
+    if (!fill(x, *op, c, store)) return c->status;
+    for (size_t i = 0; i < x.n_out; i++) x.types[i] = ge::DT_UNDEFINED;
+    if (op->infer_dtype(&x) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_SHAPE_FAILED;
+    for (size_t i = 0; i < x.n_out; i++) c->inferred[i].dtype = x.types[i];
+  }
+  return c->status = ACSIM_HOST_OK;
+}
+
+/* Text that is cut at n but counted in full. */
+struct text {
+  char *p;
+  int64_t n, len;
+  void put(const char *s) {
+    for (; *s; s++, len++)
+      if (len + 1 < n) p[len] = *s;
+  }
+  void number(unsigned long long v) {
+    char b[24];
+    ::snprintf(b, sizeof b, "%llu", v);
+    put(b);
+  }
+};
+inline void put_struct(const optiling::TilingDef &d, void *user) {
+  text *t = static_cast<text *>(user);
+  t->put("struct alignas(8) ");
+  t->put(d.GetTilingClassName());
+  t->put(" {\n");
+  for (size_t i = 0; i < d.GetFieldInfo().size(); i++) {
+    const optiling::FieldInfo &f = d.GetFieldInfo()[i];
+    t->put("  ");
+    t->put(f.structType_ ? f.structType_ : f.dtype_);
+    t->put(" ");
+    t->put(f.name_);
+    if (f.arrSize_) t->put("["), t->number(f.arrSize_), t->put("]");
+    t->put(";\n");
+  }
+  t->put("};\nstatic_assert(sizeof(");
+  t->put(d.GetTilingClassName());
+  t->put(") == ");
+  t->number(d.GetDataSize());
+  t->put(", \"host and kernel lay the tiling data out differently\");\n");
+}
+inline void put_macro_name(text &t, const char *name) {
+  char b[2] = {0, 0};
+  for (; *name; name++) {
+    b[0] = *name >= 'a' && *name <= 'z' ? static_cast<char>(*name - 32) : *name;
+    t.put(b);
+  }
+}
+inline void put_column(text &t, const ops::OpDef &op, const acsim_host::list<ops::OpParamDef> &v, size_t col) {
+  for (size_t i = 0; i < v.size(); i++) {
+    int32_t type = declared(op, v[i], col);
+    t.put(" DTYPE_");
+    put_macro_name(t, v[i].name);
+    t.put("=");
+    t.put(ge::acsim_cpp_type(type));
+    t.put(" ORIG_DTYPE_");
+    put_macro_name(t, v[i].name);
+    t.put("=");
+    t.put(ge::acsim_dtype_name(type));
+  }
+}
+inline int64_t describe(const char *op_type, char *out, int64_t n) {
+  text t = {out, n, 0};
+  t.put("#include <stdint.h>\n");
+  const char *own = nullptr;
+  for (tiling_class *c = tiling_first; c; c = c->next) {
+    bool again = false; /* one class may serve several operators or tiling keys */
+    for (tiling_class *e = tiling_first; e != c; e = e->next) again = again || !::strcmp(e->name, c->name);
+    if (!again) c->visit(put_struct, &t);
+    if (op_type && !::strcmp(c->op, op_type)) own = c->name;
+  }
+  if (own) t.put("//@ struct "), t.put(own), t.put("\n");
+  const ops::OpDef *op = find_op(op_type);
+  if (op)
+    for (size_t col = 0; col < columns(*op); col++) {
+      t.put("//@ column");
+      put_column(t, *op, op->inputs, col);
+      put_column(t, *op, op->outputs, col);
+      t.put("\n");
+    }
+  if (n > 0) out[t.len < n ? t.len : n - 1] = 0;
+  return t.len;
+}
+} // namespace acsim_host
+
+#define ACSIM_EXPORT extern "C" __attribute__((visibility("default"), used, weak))
+ACSIM_EXPORT int32_t acsim_host_tiling(acsim_host_call *c) { return acsim_host::run_tiling(c); }
+ACSIM_EXPORT int32_t acsim_host_infer(acsim_host_call *c) { return acsim_host::run_infer(c); }
+ACSIM_EXPORT int64_t acsim_host_describe(const char *op, char *text, int64_t n) { return acsim_host::describe(op, text, n); }
+#undef ACSIM_EXPORT
+#endif

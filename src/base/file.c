@@ -228,6 +228,9 @@ char *ac_home_path(ac_arena *a, const char *rel) {
     for (char *up = dir; !p && strcmp(up, "/") != 0; up = dir_of(a, up))
       if (ac_exists(ac_path_join(a, up, "data/chips"))) p = found(a, up, rel);
     if (!p) p = found(a, ac_path_join(a, dir, "../share/ascendcraft"), rel);
+#ifdef AC_INSTALL_LIBDIR
+    if (!p) p = found(a, ac_path_join(a, dir, "../" AC_INSTALL_LIBDIR "/ascendcraft"), rel);
+#endif
   }
 #ifdef AC_INSTALL_DATA
   if (!p) p = found(a, AC_INSTALL_DATA, rel);

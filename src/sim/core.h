@@ -1,0 +1,65 @@
+/* core: the machine that runs a kernel's blocks. Part of sim; run.c is its user, the C++ headers under sim/include call its
+ * other side (sim/include/acsim/kernel_abi.h).
+ *
+ * Life of a run, all in one process (the runner's sandboxed child):
+ *   acsim_session *s = acsim_open(&config);           registers the global-memory buffers
+ *   acsim_launch(s, block_dim, key, call, user);      once per kernel launch, or through ICPU_RUN_KF by the emitted code
+ *   acsim_finish(s);                                  checks that every output element was written exactly once
+ *   acsim_faults(s, &n) ... acsim_close(s);
+ * Values are computed in program order of each block; blocks run in parallel on host threads. Results, faults and their
+ * order do not depend on the number of threads.
+ */
+#ifndef AC_SIM_CORE_H
+#define AC_SIM_CORE_H
+
+#include "sim/sim.h"
+
+typedef enum {
+  ACSIM_INPUT,     /* read only: a write is the fault "write-to-input" */
+  ACSIM_OUTPUT,    /* every element must be written exactly once; reading an element before that is "read-poison" */
+  ACSIM_INOUT,     /* holds data already; an element may be written at most once */
+  ACSIM_WORKSPACE, /* written any number of times; reading an unwritten byte is "read-poison" */
+  ACSIM_TILING,    /* the tiling data: read only */
+} acsim_kind;
+
+typedef struct {
+  const char *name; /* for messages; kept by reference */
+  void *data;       /* host address = GM address; only [data, data + bytes) may be touched */
+  int64_t bytes;
+  int elem;         /* bytes of an element: outputs are checked element by element; workspace: 1 */
+  acsim_kind kind;
+  bool zeroed;      /* an output that the framework fills before the launch (InitValue): readable, may stay unwritten, and
+                     * atomic adds may hit it many times */
+} acsim_buffer;
+
+typedef struct {
+  const ac_chip *chip;
+  const acsim_buffer *buffers; /* copied */
+  int n_buffers;
+  int threads;          /* blocks at work at one time; 0: as many as the host has processors */
+  ac_block_order order; /* order in which blocks start, and in which atomics take effect */
+  int64_t first_block, n_blocks; /* run only these (n_blocks 0: all); unwritten elements are then no fault */
+  bool saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
+} acsim_config;
+
+typedef struct acsim_session acsim_session;
+/* Makes the session current in this process (one at a time: emitted code reaches it through ICPU_RUN_KF). Never NULL. */
+acsim_session *acsim_open(const acsim_config *c);
+/* More buffers (a workspace whose size the tiling code decides). Call between launches only. */
+void acsim_add_buffer(acsim_session *s, const acsim_buffer *b);
+/* Runs call(user) once for every block 0 .. block_dim-1; inside, GetBlockIdx() and the rest of the API refer to that block.
+ * Returns after the last block. */
+void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t tiling_key, void (*call)(void *user), void *user);
+/* The key that ICPU_RUN_KF launches use (ICPU_SET_TILING_KEY does the same). */
+void acsim_set_tiling_key(acsim_session *s, uint64_t key);
+/* The checks of the whole run: elements never written, written twice. Idempotent. */
+void acsim_finish(acsim_session *s);
+/* Faults so far, sorted by source place; a place (kind, file, line) once with its count and its lowest block. Valid until
+ * acsim_close. At most 200 places are kept; *dropped (may be NULL) counts the rest. */
+const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped);
+int64_t acsim_ub_peak(const acsim_session *s);     /* most bytes of UB that TPipe buffers of one block took */
+int64_t acsim_blocks_run(const acsim_session *s);  /* over all launches */
+int64_t acsim_last_block_dim(const acsim_session *s);
+void acsim_close(acsim_session *s);
+
+#endif

@@ -94,6 +94,7 @@ struct ac_cstmt {
   ac_cstmt *body, *orelse;  /* IF, FOR, WHILE, WITH; elif is an IF in orelse */
   ac_cstage stage;      /* WITH */
   ac_strvec tail_comments; /* comment lines after the last statement of body */
+  ac_strvec else_comments; /* the same of orelse */
 };
 
 typedef struct {
@@ -168,6 +169,8 @@ typedef struct {
   ac_cstmt **tail[32]; /* where the next statement goes; a stack of open blocks */
   int depth;
   ac_strvec pending;   /* comment lines for the next statement */
+  ac_cstmt *open[32];  /* the statement of each open block */
+  bool in_else[32];
 } ac_cbuild;
 void ac_cb_init(ac_cbuild *b, ac_arena *a, const char *file);
 ac_cfunc *ac_cb_func(ac_cbuild *b, const char *name, bool kernel);
@@ -179,15 +182,18 @@ void ac_cb_if(ac_cbuild *b, ac_cexpr *cond);
 void ac_cb_else(ac_cbuild *b);
 void ac_cb_elif(ac_cbuild *b, ac_cexpr *cond);
 void ac_cb_for(ac_cbuild *b, const char *var, ac_cexpr *lo, ac_cexpr *hi, ac_cexpr *step); /* step NULL: 1 */
+void ac_cb_while(ac_cbuild *b, ac_cexpr *cond);
 void ac_cb_with(ac_cbuild *b, ac_cstage stage);
 void ac_cb_end(ac_cbuild *b); /* closes the innermost block; elif/else chains close with one end */
 ac_cexpr *ac_ce_int(ac_cbuild *b, int64_t v);
 ac_cexpr *ac_ce_float(ac_cbuild *b, double v);
+ac_cexpr *ac_ce_str(ac_cbuild *b, const char *s);
 ac_cexpr *ac_ce_name(ac_cbuild *b, const char *name);
 ac_cexpr *ac_ce_attr(ac_cbuild *b, ac_cexpr *a, const char *name);
 ac_cexpr *ac_ce_bin(ac_cbuild *b, ac_cop op, ac_cexpr *x, ac_cexpr *y);
 ac_cexpr *ac_ce_neg(ac_cbuild *b, ac_cexpr *x);
 ac_cexpr *ac_ce_index(ac_cbuild *b, ac_cexpr *a, int n, ac_cexpr **idx);
+ac_cexpr *ac_ce_call(ac_cbuild *b, ac_cexpr *callee, int n, ac_cexpr **args);
 /* tl.<name>(args...); n arguments, each ac_cexpr *. */
 ac_cexpr *ac_ce_tl(ac_cbuild *b, const char *name, int n, ...);
 ac_cexpr *ac_ce_kwarg(ac_cbuild *b, ac_cexpr *call, const char *kw, ac_cexpr *value); /* appends to a call, returns it */

@@ -49,12 +49,17 @@ void ac_put_double(ac_buf *b, double v) {
     ac_puts(b, v < 0 ? "-inf" : "inf");
   } else {
     char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-      snprintf(text, sizeof text, "%.*g", digits, v);
+    int digits = 1;
+    for (; digits < 17; digits++) {
+      snprintf(text, sizeof text, "%.*e", digits - 1, v);
       if (strtod(text, NULL) == v) break;
     }
-    ac_puts(b, text);
-    if (!strpbrk(text, ".e")) ac_puts(b, ".0");
+    snprintf(text, sizeof text, "%.*e", digits - 1, v);
+    int exp = atoi(strchr(text, 'e') + 1);
+    if (exp < -4 || exp >= 16) /* as Python writes them */
+      ac_puts(b, text);
+    else
+      ac_printf(b, "%.*f", digits - 1 - exp > 1 ? digits - 1 - exp : 1, v);
   }
 }
 

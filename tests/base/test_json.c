@@ -1,0 +1,81 @@
+#include "support.h"
+
+static json_t *parse(ac_diags *d, const char *text) { return ac_json_parse("f.json", text, strlen(text), d); }
+
+static void refused(void **state, const char *text, int line, int col, const char *word) {
+  ac_diags d;
+  ac_diags_init(&d, *state);
+  assert_null(parse(&d, text));
+  assert_int_equal(d.errors, 1);
+  const ac_diag *x = d.list.data[0];
+  assert_int_equal(x->code, AC0105);
+  assert_int_equal(x->loc.line, line);
+  assert_int_equal(x->loc.col, col);
+  if (!strstr(x->message, word)) fail_msg("'%s' is not in '%s'", word, x->message);
+}
+
+static void strictness(void **state) {
+  refused(state, "{\n \"a\": 1,\n \"b\": 2,\n \"a\": 3\n}", 4, 4, "duplicate");
+  refused(state, "{\"a\": 1,}", 1, 9, "string or '}' expected");
+  refused(state, "[1, 2", 1, 5, "']' expected");
+  refused(state, "[1] x", 1, 5, "end of file");
+  refused(state, "[1e400]", 1, 6, "real number overflow");
+  refused(state, "[99999999999999999999]", 1, 21, "integer");
+  refused(state, "[\"\xFF\"]", 1, 2, "unable to decode byte 0xff");
+  refused(state, "7", 1, 1, "'[' or '{'");
+  refused(state, "", 1, 1, "'[' or '{'");
+  refused(state, "[\"\xC3\xA9\xC3\xA9\", !]", 1, 10, "!"); /* columns are bytes */
+}
+
+static void the_offending_line_is_shown(void **state) {
+  ac_diags d;
+  ac_diags_init(&d, *state);
+  char text[] = "{\n \"a\": nope\n}";
+  assert_null(ac_json_parse("f.json", text, sizeof text - 1, &d));
+  memset(text, 'z', sizeof text); /* the collector has its own copy */
+  assert_non_null(strstr(printed(*state, &d), " 2 |  \"a\": nope\n"));
+}
+
+static void text_is_canonical(void **state) {
+  static const char text[] = "{\n"
+                             " \"z\": 1,\n"
+                             " \"a\": [1, 2.5, 0.1, \"x\", true, false, null],\n"
+                             " \"e\": {},\n"
+                             " \"f\": [],\n"
+                             " \"n\": [\n"
+                             "  [1],\n"
+                             "  {\n"
+                             "   \"big\": 9223372036854775807,\n"
+                             "   \"text\": \"q\\\" b\\\\ n\\n t\\t r\\r c\\u0001 \xC3\xA9\"\n"
+                             "  }\n"
+                             " ]\n"
+                             "}\n";
+  ac_diags d;
+  ac_diags_init(&d, *state);
+  json_t *j = parse(&d, text);
+  assert_non_null(j);
+  assert_string_equal(ac_json_text(*state, j), text);
+  json_decref(j);
+}
+
+static void sha256_vectors(void **state) { /* FIPS 180-4 examples, and NIST's million letters */
+  ac_arena *a = *state;
+  assert_string_equal(ac_sha256(a, "", 0), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  assert_string_equal(ac_sha256(a, NULL, 0), ac_sha256(a, "", 0));
+  assert_string_equal(ac_sha256(a, "abc", 3), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  assert_string_equal(ac_sha256(a, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56),
+                      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  char *million = ac_alloc(a, 1000000);
+  memset(million, 'a', 1000000);
+  assert_string_equal(ac_sha256(a, million, 1000000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(strictness),
+      TEST(the_offending_line_is_shown),
+      TEST(text_is_canonical),
+      TEST(sha256_vectors),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -11,11 +11,13 @@
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
-enum { REDZONE = 16 }; /* a gap that stays poisoned, so that an overrun of one object is seen */
+enum { REDZONE = 16 };            /* a gap that stays poisoned, so that an overrun of one object is seen */
+#define LARGEST ((size_t)1 << 39) /* its calloc aborts above 2^40 instead of returning NULL */
 #else
 #define POISON(p, n) ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
 enum { REDZONE = 0 };
+#define LARGEST (SIZE_MAX / 4)
 #endif
 
 enum { ALIGN = 16, FIRST_CHUNK = 64 << 10, MAX_CHUNK = 4 << 20 };
@@ -42,12 +44,16 @@ void ac_on_oom(ac_oom_fn fn, void *user) {
   oom_user = user;
 }
 
-void ac_fail_alloc_at(uint64_t n) { atomic_store(&fail_at, n); }
+void ac_fail_alloc_at(uint64_t n) {
+  atomic_store(&fail_at, n);
+}
 
 AC_NORETURN static void out_of_memory(size_t wanted) {
   if (oom_fn) oom_fn(wanted, oom_user);
-  fprintf(stderr, "error[AC0106]: out of memory (%zu bytes more were needed)\n"
-                  "  help: use a smaller --shape, or run on a host with more memory\n", wanted);
+  fprintf(stderr,
+          "error[AC0106]: out of memory (%zu bytes more were needed)\n"
+          "  help: use a smaller --shape, or run on a host with more memory\n",
+          wanted);
   exit(AC_LIMIT);
 }
 
@@ -73,9 +79,9 @@ void ac_arena_free(ac_arena *a) {
   free(a);
 }
 
-/* Bytes that an object of n bytes takes in a chunk; 0 when that overflows. */
+/* Bytes that an object of n bytes takes in a chunk; 0 when no host has that many. */
 static size_t footprint(size_t n) {
-  if (n > SIZE_MAX / 2) return 0;
+  if (n > LARGEST) return 0;
   size_t r = (n + ALIGN - 1) / ALIGN * ALIGN;
   return (r ? r : ALIGN) + REDZONE;
 }
@@ -133,7 +139,7 @@ void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n) {
     }
   }
   void *q = ac_alloc(a, n);
-  if (old) memcpy(q, p, old);
+  if (p && old) memcpy(q, p, old);
   return q;
 }
 
@@ -152,7 +158,9 @@ char *ac_strndup(ac_arena *a, const char *s, size_t n) {
   return p;
 }
 
-char *ac_strdup(ac_arena *a, const char *s) { return ac_strndup(a, s, strlen(s)); }
+char *ac_strdup(ac_arena *a, const char *s) {
+  return ac_strndup(a, s, strlen(s));
+}
 
 char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) {
   va_list again;

@@ -58,16 +58,15 @@ const char *ac_intern_n(ac_strings *t, const char *s, size_t n);
 
 /* ---- vectors: AC_VEC(int) v = {0}; ac_push(arena, &v, 7); v.data[i], v.len ---------------------------- */
 
-#define AC_VEC(T)                                                                                            \
-  struct {                                                                                                   \
-    T *data;                                                                                                 \
-    size_t len, cap;                                                                                         \
+#define AC_VEC(T)    \
+  struct {           \
+    T *data;         \
+    size_t len, cap; \
   }
 void *ac_vec_grow(ac_arena *a, void *data, size_t len, size_t *cap, size_t elem);
-#define ac_push(a, v, x)                                                                                     \
-  ((v)->len == (v)->cap                                                                                      \
-     ? (void)((v)->data = ac_vec_grow((a), (v)->data, (v)->len, &(v)->cap, sizeof *(v)->data))               \
-     : (void)0,                                                                                              \
+#define ac_push(a, v, x)                                                                                          \
+  ((v)->len == (v)->cap ? (void)((v)->data = ac_vec_grow((a), (v)->data, (v)->len, &(v)->cap, sizeof *(v)->data)) \
+                        : (void)0,                                                                                \
    (void)((v)->data[(v)->len++] = (x)))
 typedef AC_VEC(const char *) ac_strvec;
 
@@ -124,7 +123,7 @@ typedef struct {
   ac_code code;
   ac_loc loc;
   const char *message;
-  ac_strvec help;           /* "help:" lines: the way out */
+  ac_strvec help;                    /* "help:" lines: the way out */
   AC_VEC(struct ac_diag_note) notes; /* further places */
 } ac_diag;
 struct ac_diag_note {
@@ -154,13 +153,15 @@ void ac_diags_print(const ac_diags *d, FILE *out, bool colour);
 json_t *ac_diags_json(const ac_diags *d); /* array; caller decrefs */
 /* The exit code that the worst error asks for; AC_OK when there are only warnings. */
 ac_exit ac_diags_exit(const ac_diags *d);
-const char *ac_code_name(ac_code c);  /* "AC0412" */
+const char *ac_code_name(ac_code c); /* "AC0412" */
 const char *ac_code_title(ac_code c);
 ac_exit ac_code_exit(ac_code c);
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------
+ */
 
-/* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes). max 0: 64 MiB. */
+/* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes). max 0: 64
+ * MiB. */
 char *ac_read_file(ac_arena *a, const char *path, size_t max, size_t *len, ac_diags *d);
 bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d); /* temp + rename; keeps errno text */
 bool ac_mkdirs(const char *path, ac_diags *d);
@@ -170,13 +171,14 @@ bool ac_exists(const char *path);
 char *ac_path_join(ac_arena *a, const char *dir, const char *name);
 const char *ac_basename(const char *path);
 char *ac_absolute(ac_arena *a, const char *path); /* realpath where it exists */
-/* Where the data files, headers and ascendcraft-trace are: $ASCENDCRAFT_HOME, else relative to the executable (build tree
- * or <prefix>/share/ascendcraft). `rel` such as "data/chips". NULL if absent. */
+/* Where the data files, headers and ascendcraft-trace are: $ASCENDCRAFT_HOME, else relative to the executable (build
+ * tree or <prefix>/share/ascendcraft). `rel` such as "data/chips". NULL if absent. */
 char *ac_home_path(ac_arena *a, const char *rel);
-/* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM unless
- * committed. */
+/* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM
+ * unless committed. */
 char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d);
-bool ac_staging_commit(const char *staging, const char *final, ac_diags *d); /* rename; final must not exist or be empty */
+bool ac_staging_commit(const char *staging, const char *final,
+                       ac_diags *d); /* rename; final must not exist or be empty */
 /* For --force: as commit, but what stands at `final` is replaced, in one step where the file system can. */
 bool ac_staging_replace(const char *staging, const char *final, ac_diags *d);
 /* Fresh private directory under $TMPDIR, removed at exit. */
@@ -186,7 +188,8 @@ void ac_signals_install(void);
 /* Lower-case hex SHA-256. */
 char *ac_sha256(ac_arena *a, const void *data, size_t len);
 
-/* ---- child processes and sandbox ------------------------------------------------------------------------------------ */
+/* ---- child processes and sandbox
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct {
   bool on;
@@ -194,20 +197,21 @@ typedef struct {
                        * whose resident memory goes over it */
   int cpu_seconds;    /* RLIMIT_CPU; 0: none */
   uint64_t file_size; /* RLIMIT_FSIZE; largest file it may write; 0: none */
-  /* New processes and threads: 0: any; 1: threads but no process (seccomp: fork fails with EAGAIN); more: RLIMIT_NPROC
-   * at what the user runs now plus that many, which does not bind root (reported). */
+  /* New processes and threads: 0: any; 1: threads but no process (seccomp: fork fails with EAGAIN); more:
+   * RLIMIT_NPROC at what the user runs now plus that many, which does not bind root (reported). */
   int processes;
-  /* Landlock. Both NULL: the file system is left open. read_only NULL: everything may be read; writable NULL or empty:
-   * nothing may be written (but /dev/null). Paths that do not exist are skipped; the program that is started need not
-   * be listed, its libraries must be. */
+  /* Landlock. Both NULL: the file system is left open. read_only NULL: everything may be read; writable NULL or
+   * empty: nothing may be written (but /dev/null). Paths that do not exist are skipped; the program that is started
+   * need not be listed, its libraries must be. */
   const char *const *read_only; /* NULL-ended; read and execute */
   const char *const *writable;  /* NULL-ended; read and write */
   bool network;                 /* false: seccomp refuses socket() with EPERM */
   bool exec;                    /* false: seccomp refuses execve after start-up (the spec's own argv still starts) */
 } ac_sandbox;
 
-/* Call in the child before untrusted work; there is no way back. Always refused with EPERM, besides what the fields say:
- * ptrace and other processes' memory, new namespaces, mounts, keys, bpf, io_uring, kernel modules, clocks. Returns a bit set of layers that could not be applied (0: all are on). */
+/* Call in the child before untrusted work; there is no way back. Always refused with EPERM, besides what the fields
+ * say: ptrace and other processes' memory, new namespaces, mounts, keys, bpf, io_uring, kernel modules, clocks.
+ * Returns a bit set of layers that could not be applied (0: all are on). */
 enum { AC_SB_RLIMIT = 1, AC_SB_SECCOMP = 2, AC_SB_LANDLOCK = 4 };
 unsigned ac_sandbox_enter(const ac_sandbox *s);
 /* "landlock is not available on this kernel: ..." for the report; NULL when missing == 0. */
@@ -238,13 +242,14 @@ typedef struct {
   char *out, *err;
   size_t out_len, err_len;
   bool out_cut, err_cut;
-  double wall;      /* seconds */
-  uint64_t max_rss; /* bytes; the system counts from the fork on, so never less than this process had then */
+  double wall;              /* seconds */
+  uint64_t max_rss;         /* bytes; the system counts from the fork on, so never less than this process had then */
   unsigned sandbox_missing; /* layers that could not be applied, as from ac_sandbox_enter */
 } ac_proc;
 void ac_proc_run(ac_arena *a, const ac_proc_spec *spec, ac_proc *result);
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * ------------------------------------------------------------------------------------------------------------- */
 
 /* Strict parse (duplicate keys refused); diagnostics carry line and column. Caller decrefs. */
 json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *d);

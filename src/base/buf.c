@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ac_buf_init(ac_buf *b, ac_arena *a) { *b = (ac_buf){.arena = a}; }
+void ac_buf_init(ac_buf *b, ac_arena *a) {
+  *b = (ac_buf){.arena = a};
+}
 
 /* Room for n more bytes and the final NUL. */
 static void reserve(ac_buf *b, size_t n) {
@@ -27,7 +29,9 @@ void ac_putn(ac_buf *b, const char *s, size_t n) {
   b->data[b->len] = 0;
 }
 
-void ac_puts(ac_buf *b, const char *s) { ac_putn(b, s, strlen(s)); }
+void ac_puts(ac_buf *b, const char *s) {
+  ac_putn(b, s, strlen(s));
+}
 
 void ac_printf(ac_buf *b, const char *fmt, ...) {
   va_list ap;
@@ -63,4 +67,6 @@ void ac_put_double(ac_buf *b, double v) {
   }
 }
 
-const char *ac_buf_str(ac_buf *b) { return b->data ? b->data : ""; }
+const char *ac_buf_str(ac_buf *b) {
+  return b->data ? b->data : "";
+}

@@ -1,5 +1,5 @@
-/* What must not outlive us: temporary folders and child processes. A static table, so that the signal handler needs no
- * memory and no locks; only async-signal-safe calls are made from it. */
+/* What must not outlive us: temporary folders and child processes. A static table, so that the signal handler needs
+ * no memory and no locks; only async-signal-safe calls are made from it. */
 #include "base/base.h"
 #include "base/internal.h"
 
@@ -71,7 +71,9 @@ static bool remove_entries(int dir) {
   }
 }
 
-bool ac_remove_tree(const char *path) { return remove_at(AT_FDCWD, path); }
+bool ac_remove_tree(const char *path) {
+  return remove_at(AT_FDCWD, path);
+}
 
 /* ---- the table ---- */
 
@@ -84,7 +86,9 @@ static void remove_all(void) {
     }
 }
 
-static void at_exit_once(void) { atexit(remove_all); }
+static void at_exit_once(void) {
+  atexit(remove_all);
+}
 
 bool ac_cleanup_add(const char *path) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -14,9 +14,15 @@ static const struct {
 #undef D
 };
 
-const char *ac_code_name(ac_code c) { return codes[c].name; }
-const char *ac_code_title(ac_code c) { return codes[c].title; }
-ac_exit ac_code_exit(ac_code c) { return codes[c].exit_class; }
+const char *ac_code_name(ac_code c) {
+  return codes[c].name;
+}
+const char *ac_code_title(ac_code c) {
+  return codes[c].title;
+}
+ac_exit ac_code_exit(ac_code c) {
+  return codes[c].exit_class;
+}
 
 void ac_diags_init(ac_diags *d, ac_arena *a) {
   *d = (ac_diags){.arena = a, .sources = ac_map_new(a), .max_errors = 20};
@@ -83,7 +89,9 @@ void ac_note(ac_diags *d, ac_diag *x, ac_loc loc, const char *fmt, ...) {
   ac_push(d->arena, &x->notes, n);
 }
 
-ac_exit ac_diags_exit(const ac_diags *d) { return d->errors ? d->worst : AC_OK; }
+ac_exit ac_diags_exit(const ac_diags *d) {
+  return d->errors ? d->worst : AC_OK;
+}
 
 /* ---- printing ---- */
 
@@ -98,7 +106,11 @@ typedef struct {
 /* One UTF-8 sequence at s (n bytes left): its length; *cp is the code point, or -1 for a byte that is not UTF-8. */
 static size_t utf8_next(const char *s, size_t n, int32_t *cp) {
   const unsigned char *u = (const unsigned char *)s;
-  size_t len = u[0] < 0x80 ? 1 : u[0] >= 0xC2 && u[0] < 0xE0 ? 2 : u[0] >= 0xE0 && u[0] < 0xF0 ? 3 : u[0] >= 0xF0 && u[0] < 0xF5 ? 4 : 0;
+  size_t len = u[0] < 0x80                   ? 1
+               : u[0] >= 0xC2 && u[0] < 0xE0 ? 2
+               : u[0] >= 0xE0 && u[0] < 0xF0 ? 3
+               : u[0] >= 0xF0 && u[0] < 0xF5 ? 4
+                                             : 0;
   *cp = -1;
   if (!len || len > n) return 1;
   int32_t c = len == 1 ? u[0] : u[0] & (0x7F >> len);
@@ -117,9 +129,9 @@ static int width(int32_t c) {
   static const struct {
     int32_t lo, hi;
     int w;
-  } blocks[] = {{0x300, 0x36F, 0},     {0x200B, 0x200F, 0},   {0xFE00, 0xFE0F, 0},   {0x1100, 0x115F, 2},
-                {0x2E80, 0xA4CF, 2},   {0xAC00, 0xD7A3, 2},   {0xF900, 0xFAFF, 2},   {0xFE30, 0xFE6F, 2},
-                {0xFF00, 0xFF60, 2},   {0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2}, {0x1F900, 0x1F9FF, 2},
+  } blocks[] = {{0x300, 0x36F, 0},    {0x200B, 0x200F, 0}, {0xFE00, 0xFE0F, 0},   {0x1100, 0x115F, 2},
+                {0x2E80, 0xA4CF, 2},  {0xAC00, 0xD7A3, 2}, {0xF900, 0xFAFF, 2},   {0xFE30, 0xFE6F, 2},
+                {0xFF00, 0xFF60, 2},  {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1F64F, 2}, {0x1F900, 0x1F9FF, 2},
                 {0x20000, 0x3FFFD, 2}};
   for (size_t i = 0; i < AC_COUNT(blocks); i++)
     if (c >= blocks[i].lo && c <= blocks[i].hi) return blocks[i].w;
@@ -128,8 +140,8 @@ static int width(int32_t c) {
 
 enum { TAB = 4, WIDEST = 160, BEFORE_CARET = 100 };
 
-/* Text of a source as the terminal will show it: tabs expanded, control and broken bytes replaced; at[i] is the column
- * at which byte i is shown (at[n] the width of all). */
+/* Text of a source as the terminal will show it: tabs expanded, control and broken bytes replaced; at[i] is the
+ * column at which byte i is shown (at[n] the width of all). */
 static char *shown(ac_arena *a, const char *s, size_t n, size_t *at) {
   ac_buf b;
   ac_buf_init(&b, a);
@@ -195,7 +207,8 @@ static const char *line_of(const char *text, int line, size_t *len) {
   return text;
 }
 
-/* Cuts a very long line to a window that holds the caret. Columns are counted, wide characters being rare in such lines. */
+/* Cuts a very long line to a window that holds the caret. Columns are counted, wide characters being rare in such
+ * lines. */
 static const char *window(ac_arena *a, const char *text, size_t *from, size_t total) {
   size_t start = *from > BEFORE_CARET ? *from - BEFORE_CARET : 0, i = 0, col = 0, first = 0;
   if (total <= WIDEST) return text;
@@ -252,12 +265,13 @@ static void put_place(printer *p, ac_loc loc) {
 }
 
 static const char *const severities[] = {[AC_NOTE] = "note", [AC_WARNING] = "warning", [AC_ERROR] = "error"};
-static const char *const colours[] = {[AC_NOTE] = "\033[1;36m", [AC_WARNING] = "\033[1;35m", [AC_ERROR] = "\033[1;31m"};
+static const char *const colours[] = {
+    [AC_NOTE] = "\033[1;36m", [AC_WARNING] = "\033[1;35m", [AC_ERROR] = "\033[1;31m"};
 
 static void put_diag(printer *p, const ac_diag *x) {
   put_place(p, x->loc);
-  fprintf(p->out, "%s%s[%s]:%s ", p->colour ? colours[x->severity] : "", severities[x->severity], ac_code_name(x->code),
-          p->colour ? "\033[0m" : "");
+  fprintf(p->out, "%s%s[%s]:%s ", p->colour ? colours[x->severity] : "", severities[x->severity],
+          ac_code_name(x->code), p->colour ? "\033[0m" : "");
   put_clean(p->out, x->message, "\n  ");
   fputc('\n', p->out);
   put_snippet(p, x->loc);
@@ -283,7 +297,8 @@ void ac_diags_print(const ac_diags *d, FILE *out, bool colour) {
     put_diag(&p, d->list.data[i]);
     kept += d->list.data[i]->severity == AC_ERROR;
   }
-  if (d->errors > kept) fprintf(out, "%d more error%s not shown\n", d->errors - kept, d->errors - kept == 1 ? "" : "s");
+  if (d->errors > kept)
+    fprintf(out, "%d more error%s not shown\n", d->errors - kept, d->errors - kept == 1 ? "" : "s");
   ac_arena_free(p.arena);
 }
 

@@ -35,7 +35,8 @@ static void read_failed(const char *path, int err, ac_diags *d) {
 }
 
 static void too_large(const char *path, size_t max, ac_diags *d) {
-  ac_diag *x = ac_error(d, AC0110, file_loc(path, d), "the file is larger than %zu bytes, the most that is read here", max);
+  ac_diag *x =
+      ac_error(d, AC0110, file_loc(path, d), "the file is larger than %zu bytes, the most that is read here", max);
   ac_help(d, x, "is this the file you meant?");
 }
 
@@ -162,8 +163,10 @@ bool ac_mkdirs(const char *path, ac_diags *d) {
     *s = 0;
     if (mkdir(p, 0777) && errno != EEXIST && errno != EISDIR) err = errno;
     /* EROFS or EACCES on a folder that is there already is no failure */
-    if (ac_is_dir(p)) err = 0;
-    else if (!err) err = ENOTDIR;
+    if (ac_is_dir(p))
+      err = 0;
+    else if (!err)
+      err = ENOTDIR;
     *s = c;
     if (!c) break;
   }
@@ -216,9 +219,9 @@ static char *exe_dir(ac_arena *a) {
   return dir_of(a, buf);
 }
 
-/* In order: the user's word; beside the executable (the other programs of a build or of <prefix>/bin); the source tree
- * that the executable lies in; <prefix>/share of an installed executable; where this library was installed; where it was
- * built. */
+/* In order: the user's word; beside the executable (the other programs of a build or of <prefix>/bin); the source
+ * tree that the executable lies in; <prefix>/share of an installed executable; where this library was installed;
+ * where it was built. */
 char *ac_home_path(ac_arena *a, const char *rel) {
   const char *env = getenv("ASCENDCRAFT_HOME");
   char *p = env && *env ? found(a, env, rel) : NULL;

@@ -40,7 +40,12 @@ static void put_string(ac_buf *b, const char *s, size_t n) {
   ac_puts(b, "\"");
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)s[i];
-    const char *two = c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : NULL;
+    const char *two = c == '"'    ? "\\\""
+                      : c == '\\' ? "\\\\"
+                      : c == '\n' ? "\\n"
+                      : c == '\t' ? "\\t"
+                      : c == '\r' ? "\\r"
+                                  : NULL;
     if (two)
       ac_puts(b, two);
     else if (c < 0x20 || c == 0x7F)
@@ -53,7 +58,9 @@ static void put_string(ac_buf *b, const char *s, size_t n) {
 
 static void put(ac_buf *b, const json_t *j, int depth);
 
-static void new_line(ac_buf *b, int depth) { ac_printf(b, "\n%*s", depth, ""); }
+static void new_line(ac_buf *b, int depth) {
+  ac_printf(b, "\n%*s", depth, "");
+}
 
 static void put_object(ac_buf *b, const json_t *j, int depth) {
   const char *key;

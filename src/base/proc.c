@@ -23,8 +23,6 @@ enum {
   FIRST_HIGH_FD = 20 /* descriptors are parked from here on before they take their final numbers */
 };
 
-extern char **environ;
-
 /* ---- before the fork: everything that allocates ---- */
 
 /* Absolute, since the child may start in another folder. */
@@ -181,7 +179,7 @@ AC_NORETURN static void child(const launch *l) {
     fflush(stderr);
     _exit(status & 0xFF);
   }
-  execve(l->path, l->argv, l->env);
+  if (l->path) execve(l->path, l->argv, l->env); /* it is there, or ac_proc_run had ended */
   tell(missing, errno);
   _exit(127);
 }
@@ -284,7 +282,8 @@ static void not_started(ac_arena *a, const ac_proc_spec *spec, int err, ac_proc 
   const char *what = spec->call ? "a child process" : spec->argv[0];
   p->started = false;
   p->status = -1;
-  p->err = ac_sprintf(a, "cannot run %s: %s%s%s", what, strerror(err), spec->cwd ? " in " : "", spec->cwd ? spec->cwd : "");
+  p->err = ac_sprintf(a, "cannot run %s: %s%s%s", what, strerror(err), spec->cwd ? " in " : "",
+                      spec->cwd ? spec->cwd : "");
   p->err_len = strlen(p->err);
 }
 

@@ -37,7 +37,8 @@ static uint64_t tasks_of_user(void) {
     struct stat st;
     if (e->d_name[0] < '0' || e->d_name[0] > '9') continue;
     snprintf(path, sizeof path, "/proc/%s/task", e->d_name);
-    if (!stat(path, &st) && st.st_uid == getuid()) n += st.st_nlink > 2 ? st.st_nlink - 2 : 1; /* one folder a thread */
+    if (!stat(path, &st) && st.st_uid == getuid())
+      n += st.st_nlink > 2 ? st.st_nlink - 2 : 1; /* one folder a thread */
   }
   closedir(proc);
   return n;
@@ -65,26 +66,61 @@ static bool memory_limit(const ac_sandbox *s) {
 /* ---- seccomp ---- */
 
 static const int refused[] = {
-    SCMP_SYS(ptrace),          SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_getfd),
-    SCMP_SYS(kcmp),            SCMP_SYS(keyctl),           SCMP_SYS(add_key),           SCMP_SYS(request_key),
-    SCMP_SYS(bpf),             SCMP_SYS(perf_event_open),  SCMP_SYS(userfaultfd),       SCMP_SYS(io_uring_setup),
-    SCMP_SYS(io_uring_enter),  SCMP_SYS(io_uring_register), SCMP_SYS(mount),            SCMP_SYS(umount2),
-    SCMP_SYS(move_mount),      SCMP_SYS(open_tree),        SCMP_SYS(fsopen),            SCMP_SYS(fsmount),
-    SCMP_SYS(fsconfig),        SCMP_SYS(fspick),           SCMP_SYS(mount_setattr),     SCMP_SYS(pivot_root),
-    SCMP_SYS(chroot),          SCMP_SYS(unshare),          SCMP_SYS(setns),             SCMP_SYS(open_by_handle_at),
-    SCMP_SYS(init_module),     SCMP_SYS(finit_module),     SCMP_SYS(delete_module),     SCMP_SYS(kexec_load),
-    SCMP_SYS(kexec_file_load), SCMP_SYS(reboot),           SCMP_SYS(swapon),            SCMP_SYS(swapoff),
-    SCMP_SYS(acct),            SCMP_SYS(quotactl),         SCMP_SYS(settimeofday),      SCMP_SYS(clock_settime),
-    SCMP_SYS(sethostname),     SCMP_SYS(setdomainname),    SCMP_SYS(iopl),              SCMP_SYS(ioperm),
+    SCMP_SYS(ptrace),
+    SCMP_SYS(process_vm_readv),
+    SCMP_SYS(process_vm_writev),
+    SCMP_SYS(pidfd_getfd),
+    SCMP_SYS(kcmp),
+    SCMP_SYS(keyctl),
+    SCMP_SYS(add_key),
+    SCMP_SYS(request_key),
+    SCMP_SYS(bpf),
+    SCMP_SYS(perf_event_open),
+    SCMP_SYS(userfaultfd),
+    SCMP_SYS(io_uring_setup),
+    SCMP_SYS(io_uring_enter),
+    SCMP_SYS(io_uring_register),
+    SCMP_SYS(mount),
+    SCMP_SYS(umount2),
+    SCMP_SYS(move_mount),
+    SCMP_SYS(open_tree),
+    SCMP_SYS(fsopen),
+    SCMP_SYS(fsmount),
+    SCMP_SYS(fsconfig),
+    SCMP_SYS(fspick),
+    SCMP_SYS(mount_setattr),
+    SCMP_SYS(pivot_root),
+    SCMP_SYS(chroot),
+    SCMP_SYS(unshare),
+    SCMP_SYS(setns),
+    SCMP_SYS(open_by_handle_at),
+    SCMP_SYS(init_module),
+    SCMP_SYS(finit_module),
+    SCMP_SYS(delete_module),
+    SCMP_SYS(kexec_load),
+    SCMP_SYS(kexec_file_load),
+    SCMP_SYS(reboot),
+    SCMP_SYS(swapon),
+    SCMP_SYS(swapoff),
+    SCMP_SYS(acct),
+    SCMP_SYS(quotactl),
+    SCMP_SYS(settimeofday),
+    SCMP_SYS(clock_settime),
+    SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname),
+    SCMP_SYS(iopl),
+    SCMP_SYS(ioperm),
 };
 
 static const uint64_t new_namespaces[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWNET,   CLONE_NEWPID,
                                           CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
 
-static int refuse(scmp_filter_ctx f, int call, int err) { return seccomp_rule_add(f, SCMP_ACT_ERRNO((uint32_t)err), call, 0); }
+static int refuse(scmp_filter_ctx f, int call, int err) {
+  return seccomp_rule_add(f, SCMP_ACT_ERRNO((uint32_t)err), call, 0);
+}
 
-/* execve is refused unless it is the one start: path, argv and envp at these very addresses. They are gone from memory
- * once it has happened, and the started program cannot know them. */
+/* execve is refused unless it is the one start: path, argv and envp at these very addresses. They are gone from
+ * memory once it has happened, and the started program cannot know them. */
 static int refuse_exec(scmp_filter_ctx f, const char *path, char *const *argv, char *const *envp) {
   int r = refuse(f, SCMP_SYS(execveat), EPERM);
   if (!path) return r | refuse(f, SCMP_SYS(execve), EPERM);
@@ -210,20 +246,25 @@ unsigned ac_sandbox_enter_exec(const ac_sandbox *s, const char *path, char *cons
   return missing;
 }
 
-unsigned ac_sandbox_enter(const ac_sandbox *s) { return ac_sandbox_enter_exec(s, NULL, NULL, NULL); }
+unsigned ac_sandbox_enter(const ac_sandbox *s) {
+  return ac_sandbox_enter_exec(s, NULL, NULL, NULL);
+}
 
 char *ac_sandbox_missing(ac_arena *a, unsigned missing) {
   static const struct {
     unsigned bit;
     const char *text;
   } texts[] = {
-      {AC_SB_RLIMIT, AC_ASAN ? "not every resource limit could be set: this is an AddressSanitizer build, which excludes a "
-                               "limit of the address space"
-                             : "not every resource limit could be set (a limit of the number of processes does not bind root)"},
-      {AC_SB_SECCOMP, "the seccomp filter is not available on this kernel: network, new programs and dangerous system "
-                      "calls are not refused"},
-      {AC_SB_LANDLOCK, "Landlock is not available on this kernel (it came with Linux 5.13 and must be switched on): the "
-                       "file system is not restricted beyond file permissions"},
+      {AC_SB_RLIMIT,
+       AC_ASAN ? "not every resource limit could be set: this is an AddressSanitizer build, which excludes a "
+                 "limit of the address space"
+               : "not every resource limit could be set (a limit of the number of processes does not bind root)"},
+      {AC_SB_SECCOMP,
+       "the seccomp filter is not available on this kernel: network, new programs and dangerous system "
+       "calls are not refused"},
+      {AC_SB_LANDLOCK,
+       "Landlock is not available on this kernel (it came with Linux 5.13 and must be switched on): the "
+       "file system is not restricted beyond file permissions"},
   };
   if (!missing) return NULL;
   ac_buf b;

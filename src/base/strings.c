@@ -73,8 +73,12 @@ ac_strings *ac_strings_new(ac_arena *a) {
   return s;
 }
 
-const char *ac_intern_n(ac_strings *t, const char *s, size_t n) { return table_put(&t->t, s, n)->key; }
-const char *ac_intern(ac_strings *t, const char *s) { return ac_intern_n(t, s, strlen(s)); }
+const char *ac_intern_n(ac_strings *t, const char *s, size_t n) {
+  return table_put(&t->t, s, n)->key;
+}
+const char *ac_intern(ac_strings *t, const char *s) {
+  return ac_intern_n(t, s, strlen(s));
+}
 
 struct ac_map {
   table t;
@@ -86,7 +90,9 @@ ac_map *ac_map_new(ac_arena *a) {
   return m;
 }
 
-void ac_map_put(ac_map *m, const char *key, void *value) { table_put(&m->t, key, strlen(key))->value = value; }
+void ac_map_put(ac_map *m, const char *key, void *value) {
+  table_put(&m->t, key, strlen(key))->value = value;
+}
 
 static entry *map_find(const ac_map *m, const char *key) {
   size_t n = strlen(key);
@@ -98,10 +104,18 @@ void *ac_map_get(const ac_map *m, const char *key) {
   return e ? e->value : NULL;
 }
 
-bool ac_map_has(const ac_map *m, const char *key) { return map_find(m, key) != NULL; }
-size_t ac_map_len(const ac_map *m) { return m->t.list.len; }
-const char *ac_map_key(const ac_map *m, size_t i) { return m->t.list.data[i].key; }
-void *ac_map_value(const ac_map *m, size_t i) { return m->t.list.data[i].value; }
+bool ac_map_has(const ac_map *m, const char *key) {
+  return map_find(m, key) != NULL;
+}
+size_t ac_map_len(const ac_map *m) {
+  return m->t.list.len;
+}
+const char *ac_map_key(const ac_map *m, size_t i) {
+  return m->t.list.data[i].key;
+}
+void *ac_map_value(const ac_map *m, size_t i) {
+  return m->t.list.data[i].value;
+}
 
 static size_t min3(size_t a, size_t b, size_t c) {
   size_t m = a < b ? a : b;

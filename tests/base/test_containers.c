@@ -136,15 +136,9 @@ static void nearest_word(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(vectors),
-      TEST(two_vectors_grow_in_turns),
-      TEST(vectors_of_structures),
-      TEST(interning),
-      TEST(maps_keep_insertion_order),
-      TEST(maps_replace_and_tell_null_from_absent),
-      TEST(buffers),
-      TEST(doubles_are_shortest_and_exact),
-      TEST(nearest_word),
+      TEST(vectors),   TEST(two_vectors_grow_in_turns),      TEST(vectors_of_structures),
+      TEST(interning), TEST(maps_keep_insertion_order),      TEST(maps_replace_and_tell_null_from_absent),
+      TEST(buffers),   TEST(doubles_are_shortest_and_exact), TEST(nearest_word),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

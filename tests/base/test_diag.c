@@ -31,12 +31,16 @@ static void caret_under_the_words(void **state) {
 static void tabs_and_wide_characters(void **state) {
   ac_diags d = fresh(state);
   /* a tab; e-acute in two bytes; a two-column character in three; a combining accent */
-  ac_diags_source(&d, "t", "\tx = \xC3\xA9\xE6\xBC\xA2" "a\xCC\x81 + bad\r\nlast");
-  const char *line = "\tx = \xC3\xA9\xE6\xBC\xA2" "a\xCC\x81 + ";
+  ac_diags_source(&d, "t",
+                  "\tx = \xC3\xA9\xE6\xBC\xA2"
+                  "a\xCC\x81 + bad\r\nlast");
+  const char *line = "\tx = \xC3\xA9\xE6\xBC\xA2"
+                     "a\xCC\x81 + ";
   ac_error(&d, AC0103, (ac_loc){"t", 1, (int)strlen(line) + 1, (int)strlen(line) + 4}, "m");
   ac_error(&d, AC0103, (ac_loc){"t", 2, 5, 0}, "past the end");
   assert_string_equal(printed(*state, &d), "t:1:17: error[AC0103]: m\n"
-                                           " 1 |     x = \xC3\xA9\xE6\xBC\xA2" "a\xCC\x81 + bad\n"
+                                           " 1 |     x = \xC3\xA9\xE6\xBC\xA2"
+                                           "a\xCC\x81 + bad\n"
                                            "   |                ^~~\n"
                                            "t:2:5: error[AC0103]: past the end\n"
                                            " 2 | last\n"
@@ -76,13 +80,12 @@ static void source_from_disk_and_missing_source(void **state) {
   ac_error(&d, AC0103, (ac_loc){path, 9, 1, 6}, "no such line");
   ac_error(&d, AC0103, (ac_loc){"/nowhere/at/all", 1, 1, 0}, "no such file");
   ac_error(&d, AC0103, (ac_loc){"/dev/zero", 1, 1, 0}, "not a file to read from");
-  assert_string_equal(printed(*state, &d),
-                      ac_sprintf(*state,
-                                 "%s:1:1: error[AC0103]: m\n 1 | hello\n   | ^~~~~\n"
-                                 "%s:9:1: error[AC0103]: no such line\n"
-                                 "/nowhere/at/all:1:1: error[AC0103]: no such file\n"
-                                 "/dev/zero:1:1: error[AC0103]: not a file to read from\n",
-                                 path, path));
+  assert_string_equal(printed(*state, &d), ac_sprintf(*state,
+                                                      "%s:1:1: error[AC0103]: m\n 1 | hello\n   | ^~~~~\n"
+                                                      "%s:9:1: error[AC0103]: no such line\n"
+                                                      "/nowhere/at/all:1:1: error[AC0103]: no such file\n"
+                                                      "/dev/zero:1:1: error[AC0103]: not a file to read from\n",
+                                                      path, path));
 }
 
 static void errors_over_the_limit_are_counted(void **state) {

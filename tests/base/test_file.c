@@ -18,7 +18,9 @@ static void expect(ac_diags *d, ac_code code, const char *word) {
   if (!strstr(d->list.data[0]->message, word)) fail_msg("'%s' is not in '%s'", word, d->list.data[0]->message);
 }
 
-static char *temp_file(ac_arena *a, const char *name) { return ac_path_join(a, ac_temp_dir(a, NULL), name); }
+static char *temp_file(ac_arena *a, const char *name) {
+  return ac_path_join(a, ac_temp_dir(a, NULL), name);
+}
 
 static void write_and_read(void **state) {
   ac_diags d = fresh(state);
@@ -134,11 +136,13 @@ static void making_directories(void **state) {
 }
 
 static void removing_a_tree_spares_link_targets(void **state) {
-  char *dir = ac_temp_dir(*state, NULL), *tree = ac_path_join(*state, dir, "tree"), *kept = ac_path_join(*state, dir, "kept");
+  char *dir = ac_temp_dir(*state, NULL), *tree = ac_path_join(*state, dir, "tree"),
+       *kept = ac_path_join(*state, dir, "kept");
   assert_true(ac_mkdirs(kept, NULL));
   assert_true(ac_mkdirs(ac_path_join(*state, tree, "x/y/z"), NULL));
   for (int i = 0; i < 300; i++)
-    assert_true(ac_write_file(ac_path_join(*state, tree, ac_sprintf(*state, "x/a-file-with-a-longer-name-%d", i)), "", 0, NULL));
+    assert_true(ac_write_file(ac_path_join(*state, tree, ac_sprintf(*state, "x/a-file-with-a-longer-name-%d", i)), "",
+                              0, NULL));
   assert_false(symlink(kept, ac_path_join(*state, tree, "x/link")));
   assert_true(ac_remove_tree(tree));
   assert_false(ac_exists(tree));
@@ -148,7 +152,8 @@ static void removing_a_tree_spares_link_targets(void **state) {
 
 static bool remove_locked(void *user) {
   char *locked = ac_path_join(*((ctx *)user)->state, ((ctx *)user)->path, "locked");
-  return ac_mkdirs(ac_path_join(*((ctx *)user)->state, locked, "in"), NULL) && !chmod(locked, 0) && ac_remove_tree(locked);
+  return ac_mkdirs(ac_path_join(*((ctx *)user)->state, locked, "in"), NULL) && !chmod(locked, 0) &&
+         ac_remove_tree(locked);
 }
 
 static void removing_a_locked_folder_of_ours(void **state) {

@@ -1,6 +1,8 @@
 #include "support.h"
 
-static json_t *parse(ac_diags *d, const char *text) { return ac_json_parse("f.json", text, strlen(text), d); }
+static json_t *parse(ac_diags *d, const char *text) {
+  return ac_json_parse("f.json", text, strlen(text), d);
+}
 
 static void refused(void **state, const char *text, int line, int col, const char *word) {
   ac_diags d;
@@ -67,7 +69,8 @@ static void sha256_vectors(void **state) { /* FIPS 180-4 examples, and NIST's mi
                       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   char *million = ac_alloc(a, 1000000);
   memset(million, 'a', 1000000);
-  assert_string_equal(ac_sha256(a, million, 1000000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  assert_string_equal(ac_sha256(a, million, 1000000),
+                      "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 int main(void) {

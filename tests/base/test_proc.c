@@ -240,7 +240,8 @@ static int try_dangerous(void *user) {
 }
 
 static void dangerous_calls(void **state) {
-  ac_proc p = run(state, (ac_proc_spec){.call = try_dangerous, .sandbox = {.on = true, .network = true, .exec = true}});
+  ac_proc p =
+      run(state, (ac_proc_spec){.call = try_dangerous, .sandbox = {.on = true, .network = true, .exec = true}});
   if (p.sandbox_missing & AC_SB_SECCOMP) skip();
   assert_int_equal(p.status, 0);
 }
@@ -302,7 +303,8 @@ static int eat_memory(void *user) {
 }
 
 static void memory_limit(void **state) {
-  ac_proc p = run(state, (ac_proc_spec){.call = eat_memory, .timeout = 60, .sandbox = {.on = true, .memory = 1 << 30}});
+  ac_proc p =
+      run(state, (ac_proc_spec){.call = eat_memory, .timeout = 60, .sandbox = {.on = true, .memory = 1 << 30}});
   if (AC_ASAN) { /* no limit can be set; going over it is noticed from outside */
     assert_true(p.sandbox_missing & AC_SB_RLIMIT);
     assert_int_equal(p.signal, SIGKILL);
@@ -320,19 +322,23 @@ static int spin(void *user) {
 
 static void cpu_limit(void **state) {
   int n = 0;
-  ac_proc p = run(state, (ac_proc_spec){.call = spin, .user = &n, .timeout = 30, .sandbox = {.on = true, .cpu_seconds = 1}});
+  ac_proc p =
+      run(state, (ac_proc_spec){.call = spin, .user = &n, .timeout = 30, .sandbox = {.on = true, .cpu_seconds = 1}});
   assert_false(p.timed_out);
   assert_true(p.signal == SIGXCPU || p.signal == SIGKILL);
 }
 
 static void file_size_limit(void **state) {
   const char *env[] = {ac_sprintf(*state, "F=%s/f", ac_temp_dir(*state, NULL)), NULL};
-  ac_proc p = shell(state, (ac_proc_spec){.env = env, .sandbox = {.on = true, .exec = true, .file_size = 10000}},
-                    "head -c 1000 /dev/zero >$F && echo small; head -c 20000 /dev/zero >$F 2>/dev/null || echo refused");
+  ac_proc p =
+      shell(state, (ac_proc_spec){.env = env, .sandbox = {.on = true, .exec = true, .file_size = 10000}},
+            "head -c 1000 /dev/zero >$F && echo small; head -c 20000 /dev/zero >$F 2>/dev/null || echo refused");
   assert_string_equal(p.out, "small\nrefused\n");
 }
 
-static void *thread(void *x) { return x; }
+static void *thread(void *x) {
+  return x;
+}
 
 static int try_fork(void *user) {
   (void)user;

@@ -1,0 +1,481 @@
+/* Building: the emitted sources, unmodified, become shared objects, in a sandbox and cached by content.
+ *
+ * Order matters: the host library comes first, because the tiling-data macros in it are what tells the kernel's struct
+ * (CANN's build system does the same with a generated header).
+ */
+#include "sim/run_internal.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COMPILE_SECONDS = 120, MAX_SOURCE = 4 << 20, MAX_INCLUDE_DEPTH = 200, CACHE_FILES = 600, DESCRIBE_BYTES = 1 << 20 };
+static const uint64_t COMPILE_MEMORY = 3ull << 30;
+
+typedef struct {
+  ac_arena *a;
+  ac_diags *d;
+  const ac_sim_spec *s;
+  const char *root;     /* names in messages are relative to it */
+  const char *headers;  /* sim/include */
+  const char *cache;
+  const char *scratch;  /* TMPDIR of the compiler, and where the wrapper is written */
+  const char *compiler; /* path or name */
+  const char *version;
+  unsigned missing;
+} builder;
+
+/* Absolute folder of a file or folder. */
+static const char *folder_of(ac_arena *a, const char *path) {
+  const char *full = ac_absolute(a, path), *slash = strrchr(full, '/');
+  return !slash ? "." : slash == full ? "/" : ac_strndup(a, full, (size_t)(slash - full));
+}
+
+/* ---- which sources: the closure over #include "..." ---- */
+
+typedef struct {
+  builder *b;
+  ac_map *seen; /* absolute path -> text */
+  bool std;     /* some text mentions std:: */
+} closure;
+
+static void add_source(closure *c, const char *path);
+
+static char *find_include(closure *c, const char *from, const char *name) {
+  ac_arena *a = c->b->a;
+  const char *slash = strrchr(from, '/');
+  char *p = ac_path_join(a, slash ? ac_strndup(a, from, (size_t)(slash - from)) : ".", name);
+  if (ac_exists(p)) return ac_absolute(a, p);
+  for (size_t i = 0; c->b->s->include_dirs && c->b->s->include_dirs[i]; i++) {
+    p = ac_path_join(a, c->b->s->include_dirs[i], name);
+    if (ac_exists(p)) return ac_absolute(a, p);
+  }
+  return NULL; /* one of ours, hashed as a whole, or the system's; the compiler will complain otherwise */
+}
+
+static void scan_includes(closure *c, const char *path, const char *text) {
+  for (const char *p = text; (p = strstr(p, "#")); p++) {
+    const char *q = p + 1;
+    q += strspn(q, " \t");
+    if (strncmp(q, "include", 7)) continue;
+    q += 7;
+    q += strspn(q, " \t");
+    if (*q != '"') continue;
+    size_t n = strcspn(q + 1, "\"\n");
+    char *found = find_include(c, path, ac_strndup(c->b->a, q + 1, n));
+    if (found) add_source(c, found);
+  }
+}
+
+static void add_source(closure *c, const char *path) {
+  if (ac_map_has(c->seen, path) || ac_map_len(c->seen) >= MAX_INCLUDE_DEPTH) return;
+  ac_diags quiet;
+  ac_diags_init(&quiet, c->b->a);
+  char *text = ac_read_file(c->b->a, path, MAX_SOURCE, NULL, &quiet);
+  if (!text) return; /* unreadable: the compiler says so, with the place */
+  ac_map_put(c->seen, path, text);
+  if (strstr(text, "std::")) c->std = true;
+  scan_includes(c, path, text);
+}
+
+static closure sources_of(builder *b, const char *path) {
+  closure c = {.b = b, .seen = ac_map_new(b->a)};
+  add_source(&c, ac_absolute(b->a, path));
+  return c;
+}
+
+/* ---- keys: everything that the result depends on ---- */
+
+static const char *relative(const builder *b, const char *path) {
+  size_t n = strlen(b->root);
+  return !strncmp(path, b->root, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+static int by_name(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
+
+/* Names and texts of a folder of headers, in order. */
+static void hash_tree(builder *b, const char *dir, ac_buf *out) {
+  AC_VEC(char *) names = {0};
+  DIR *d = opendir(dir);
+  for (struct dirent *e; d && (e = readdir(d));)
+    if (e->d_name[0] != '.') ac_push(b->a, &names, ac_strdup(b->a, e->d_name));
+  if (d) closedir(d);
+  if (names.len) qsort(names.data, names.len, sizeof *names.data, by_name);
+  for (size_t i = 0; i < names.len; i++) {
+    char *path = ac_path_join(b->a, dir, names.data[i]);
+    if (ac_is_dir(path)) {
+      hash_tree(b, path, out);
+      continue;
+    }
+    size_t len = 0;
+    char *text = ac_read_file(b->a, path, MAX_SOURCE, &len, b->d);
+    if (text) ac_printf(out, "%s %s\n", names.data[i], ac_sha256(b->a, text, len));
+  }
+}
+
+static char *key_of(builder *b, const closure *c, const char *const *argv, const char *extra) {
+  ac_buf k;
+  ac_buf_init(&k, b->a);
+  ac_printf(&k, "%s\n%s\n", b->version, extra);
+  for (size_t i = 0; argv[i]; i++) ac_printf(&k, "%s\n", argv[i]);
+  hash_tree(b, b->headers, &k);
+  for (size_t i = 0; i < ac_map_len(c->seen); i++) {
+    const char *text = ac_map_value(c->seen, i);
+    ac_printf(&k, "%s %s\n", relative(b, ac_map_key(c->seen, i)), ac_sha256(b->a, text, strlen(text)));
+  }
+  return ac_sha256(b->a, ac_buf_str(&k), k.len);
+}
+
+/* ---- the cache ---- */
+
+static char *cache_dir(ac_arena *a) {
+  const char *x = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  char *base = x && *x == '/' ? ac_strdup(a, x) : home && *home == '/' ? ac_path_join(a, home, ".cache") : NULL;
+  if (!base) return NULL;
+  ac_diags quiet;
+  ac_diags_init(&quiet, a);
+  char *dir = ac_path_join(a, base, "ascendcraft");
+  if (!ac_mkdirs(dir, &quiet)) return NULL;
+  struct stat st; /* libraries are loaded from there: nobody else may write into it */
+  if (stat(dir, &st) || st.st_uid != geteuid() || (st.st_mode & 022) || access(dir, W_OK | X_OK)) return NULL;
+  return dir;
+}
+
+typedef struct {
+  char *path;
+  time_t used;
+} cached;
+static int older_first(const void *x, const void *y) {
+  time_t a = ((const cached *)x)->used, b = ((const cached *)y)->used;
+  return a < b ? -1 : a > b;
+}
+
+/* Keeps the folder from growing without end: the least recently used half goes. */
+static void prune(builder *b) {
+  AC_VEC(cached) v = {0};
+  DIR *d = opendir(b->cache);
+  for (struct dirent *e; d && (e = readdir(d));) {
+    struct stat st;
+    char *p = ac_path_join(b->a, b->cache, e->d_name);
+    if (stat(p, &st) || !S_ISREG(st.st_mode)) continue;
+    if (e->d_name[0] != '.') {
+      ac_push(b->a, &v, ((cached){p, st.st_mtime}));
+    } else if (time(NULL) - st.st_mtime > 24 * 3600) {
+      unlink(p); /* left by a compile that was killed */
+    }
+  }
+  if (d) closedir(d);
+  if (v.len < CACHE_FILES) return;
+  qsort(v.data, v.len, sizeof *v.data, older_first);
+  for (size_t i = 0; i < v.len / 2; i++) unlink(v.data[i].path);
+}
+
+/* ---- the compiler ---- */
+
+static bool find_compiler(builder *b) {
+  const char *own = getenv("ASCENDCRAFT_CXX");
+  const char *const names[] = {own && *own ? own : "g++", "clang++", NULL};
+  for (size_t i = 0; names[i]; i++) {
+    const char *argv[] = {names[i], "--version", NULL};
+    ac_proc p;
+    ac_proc_run(b->a, &(ac_proc_spec){.argv = argv, .timeout = 20}, &p);
+    if (!p.started || p.status) continue;
+    b->compiler = names[i];
+    b->version = p.out;
+    return true;
+  }
+  ac_diag *x = ac_error(b->d, AC0802, AC_NOLOC, "the simulator compiles the emitted code, and neither g++ nor clang++ can be run");
+  ac_help(b->d, x, "install a C++ compiler (Debian: apt-get install g++), or name one in ASCENDCRAFT_CXX");
+  return false;
+}
+
+static bool is_clang(const builder *b) { return strstr(b->version, "clang") != NULL; }
+
+/* Arguments that shape the result. Paths are left out here: they differ from machine to machine, the result does not. */
+static void common_args(const builder *b, ac_strvec *v, bool std) {
+  ac_arena *a = b->a;
+  const char *const fixed[] = {"-std=c++17",           "-fPIC",          "-shared",         "-fno-exceptions", "-fno-rtti",
+                               "-fvisibility=hidden",  "-w",             "-fno-strict-aliasing",
+                               "-fno-threadsafe-statics", "-ffp-contract=off", "-DASCENDC_CPU_DEBUG=1"};
+  for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, v, fixed[i]);
+  ac_push(a, v, b->s->opt ? "-O1" : "-O0");
+  if (!is_clang(b)) ac_push(a, v, "-fno-gnu-unique");
+  if (!std) ac_push(a, v, "-nodefaultlibs"); /* the C library is in the process already */
+}
+
+static const char **compile_roots(builder *b) {
+  ac_strvec v = {0};
+  const char *const fixed[] = {"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/alternatives", "/etc/ld.so.cache", b->headers, b->root};
+  for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(b->a, &v, fixed[i]);
+  for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++) ac_push(b->a, &v, b->s->include_dirs[i]);
+  const char *const sources[] = {b->s->kernel_src, b->s->host_src};
+  for (size_t i = 0; i < AC_COUNT(sources); i++)
+    if (sources[i]) ac_push(b->a, &v, folder_of(b->a, sources[i]));
+  ac_push(b->a, &v, NULL);
+  return v.data;
+}
+
+static void report_compile(builder *b, const char *what, const ac_proc *p) {
+  ac_loc at = {.file = what};
+  if (p->timed_out) {
+    ac_diag *x = ac_error(b->d, AC0801, at, "the compiler did not finish within %d seconds", COMPILE_SECONDS);
+    ac_help(b->d, x, "run %s on the file by hand to see where it hangs", b->compiler);
+    return;
+  }
+  size_t n = strlen(p->err);
+  const size_t most = 4000;
+  ac_diag *x = ac_error(b->d, AC0801, at, "%s refuses it:\n%.*s%s", b->compiler, (int)(n > most ? most : n),
+                        n ? p->err : p->signal ? "(the compiler was killed)" : "(no message)", n > most ? "\n..." : "");
+  if (strstr(p->err, "acsim_entry"))
+    ac_help(b->d, x, "the kernel file must define extern \"C\" __global__ __aicore__ void %s(...)", b->s->op);
+}
+
+/* Runs argv + `-I...` + source; the object lands at `final` at once or not at all. */
+static bool compile(builder *b, const ac_strvec *args, const char *source, const char *shown, const char *final) {
+  ac_arena *a = b->a;
+  static unsigned serial;
+  char *part = ac_sprintf(a, "%s/.part-%d-%u", b->cache, (int)getpid(), serial++);
+  ac_strvec v = {0};
+  ac_push(a, &v, b->compiler);
+  for (size_t i = 0; i < args->len; i++) ac_push(a, &v, args->data[i]);
+  ac_push(a, &v, ac_sprintf(a, "-fmacro-prefix-map=%s/=", b->root));
+  ac_push(a, &v, ac_sprintf(a, "-I%s", b->headers));
+  for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++)
+    ac_push(a, &v, ac_sprintf(a, "-I%s", b->s->include_dirs[i]));
+  ac_push(a, &v, source);
+  ac_push(a, &v, "-o");
+  ac_push(a, &v, part);
+  ac_push(a, &v, NULL);
+  const char *env[] = {ac_sprintf(a, "TMPDIR=%s", b->scratch), "LC_ALL=C", NULL};
+  const char *writable[] = {b->scratch, b->cache, NULL};
+  ac_proc_spec spec = {.argv = v.data, .env = env, .timeout = COMPILE_SECONDS};
+  spec.sandbox = (ac_sandbox){.on = true, .memory = COMPILE_MEMORY, .cpu_seconds = COMPILE_SECONDS, .file_size = 256 << 20,
+                              .read_only = compile_roots(b), .writable = writable, .exec = true};
+  ac_proc p;
+  ac_proc_run(a, &spec, &p);
+  b->missing |= p.sandbox_missing;
+  if (!p.started || p.status || p.signal || p.timed_out) {
+    unlink(part);
+    report_compile(b, shown, &p);
+    return false;
+  }
+  if (rename(part, final)) {
+    ac_error(b->d, AC0102, (ac_loc){.file = final}, "cannot put the compiled library there: %s", strerror(errno));
+    unlink(part);
+    return false;
+  }
+  return true;
+}
+
+/* ---- the host library, and what it says of the tiling data ---- */
+
+typedef struct {
+  const char *so, *op_type;
+  char *text; /* shared memory */
+} describe_job;
+
+static int describe_child(void *user) {
+  describe_job *j = user;
+  void *h = dlopen(j->so, RTLD_NOW | RTLD_LOCAL);
+  if (!h) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
+  acsim_host_describe_fn f = (acsim_host_describe_fn)ac_run_symbol(h, "acsim_host_describe");
+  if (!f) return 2;
+  return f(j->op_type, j->text, DESCRIBE_BYTES) < DESCRIBE_BYTES ? 0 : 3;
+}
+
+static const char *describe(builder *b, ac_sim_lib *lib) {
+  describe_job j = {lib->host_so, b->s->op_type, ac_sim_alloc(DESCRIBE_BYTES)};
+  if (!j.text) {
+    ac_error(b->d, AC0805, AC_NOLOC, "no memory to look into the host library");
+    return NULL;
+  }
+  ac_proc_spec spec = {.call = describe_child, .user = &j, .timeout = 20};
+  spec.sandbox = ac_run_sandbox(b->a, lib, 512ull << 20);
+  ac_proc p;
+  ac_proc_run(b->a, &spec, &p);
+  b->missing |= p.sandbox_missing;
+  const char *text = p.status == 0 && !p.signal ? ac_strndup(b->a, j.text, strnlen(j.text, DESCRIBE_BYTES - 1)) : NULL;
+  ac_sim_dealloc(j.text, DESCRIBE_BYTES);
+  if (!text) {
+    ac_diag *x = ac_error(b->d, AC0807, (ac_loc){.file = b->s->host_src}, "the host library does not start: %s",
+                          p.status == 2 ? "it registers no operator"
+                          : p.timed_out ? "its static initialisers do not end"
+                          : p.signal    ? strsignal(p.signal)
+                          : *p.err      ? p.err
+                                        : "no reason given");
+    if (p.status == 2) ac_help(b->d, x, "include register/op_def_registry.h and end the file with OP_ADD(%s)", b->s->op_type);
+  }
+  return text;
+}
+
+static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
+  closure c = sources_of(b, b->s->host_src);
+  ac_strvec args = {0};
+  common_args(b, &args, c.std);
+  if (c.std) ac_push(b->a, &args, "-DACSIM_HOST_STL=1");
+  ac_strvec key_args = args;
+  ac_push(b->a, &key_args, NULL);
+  char *key = key_of(b, &c, key_args.data, "host");
+  char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
+  lib->host_so = so;
+  if (ac_exists(so) && ac_exists(txt)) {
+    *described = ac_read_file(b->a, txt, DESCRIBE_BYTES, NULL, b->d);
+    return *described != NULL;
+  }
+  if (!compile(b, &args, ac_absolute(b->a, b->s->host_src), b->s->host_src, so)) return false;
+  *described = describe(b, lib);
+  if (!*described) {
+    unlink(so);
+    return false;
+  }
+  return ac_write_file(txt, *described, strlen(*described), b->d);
+}
+
+/* ---- the kernel library ---- */
+
+/* A wrapper that includes the kernel's file as it is: it exports the entry under a fixed name and passes any number of
+ * pointer arguments. */
+static char *entry_text(builder *b) {
+  return ac_sprintf(b->a,
+                    "#include \"%s\"\n"
+                    "#line 1 \"acsim_entry\"\n"
+                    "namespace acsim_entry {\n"
+                    "template <unsigned long... I> struct seq {};\n"
+                    "template <unsigned long N, unsigned long... I> struct make : make<N - 1, N - 1, I...> {};\n"
+                    "template <unsigned long... I> struct make<0, I...> { using type = seq<I...>; };\n"
+                    "template <class... A, unsigned long... I> void call(void (*f)(A...), void *const *p, seq<I...>) { f((A)p[I]...); }\n"
+                    "template <class... A> void run(void (*f)(A...), void *const *p) { call(f, p, typename make<sizeof...(A)>::type()); }\n"
+                    "template <class... A> constexpr int count(void (*)(A...)) { return sizeof...(A); }\n"
+                    "}\n"
+                    "extern \"C\" __attribute__((visibility(\"default\"))) int acsim_entry_args() { return acsim_entry::count(&%s); }\n"
+                    "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { acsim_entry::run(&%s, p); }\n",
+                    ac_absolute(b->a, b->s->kernel_src), b->s->op, b->s->op);
+}
+
+static void chip_args(const builder *b, ac_strvec *v) {
+  const ac_chip *c = b->s->chip;
+  ac_push(b->a, v, ac_sprintf(b->a, "-D__NPU_ARCH__=%d", c->npu_arch));
+  ac_push(b->a, v, ac_sprintf(b->a, "-D__CCE_AICORE__=%d", c->npu_arch == 2201 ? 220 : 200));
+}
+
+/* One line "//@ column A=b C=d" as -DA=b -DC=d. */
+static void column_args(const builder *b, const char *line, ac_strvec *v) {
+  size_t end = strcspn(line, "\n");
+  for (size_t i = 0; i < end;) {
+    i += strspn(line + i, " ");
+    size_t n = strcspn(line + i, " \n");
+    if (i < end && n) ac_push(b->a, v, ac_sprintf(b->a, "-D%.*s", (int)n, line + i));
+    i += n ? n : 1;
+  }
+}
+
+static const char *compile_kernel(builder *b, const closure *c, const char *described, const char *column) {
+  ac_arena *a = b->a;
+  ac_strvec args = {0};
+  common_args(b, &args, c->std);
+  if (b->s->form == AC_SIM_DIRECT) /* its exported functions carry no visibility of their own */
+    ac_push(a, &args, "-fvisibility=default");
+  chip_args(b, &args);
+  const char *own = described ? strstr(described, "//@ struct ") : NULL;
+  if (own) {
+    own += strlen("//@ struct ");
+    ac_push(a, &args, ac_sprintf(a, "-DACSIM_TILING_STRUCT=%.*s", (int)strcspn(own, "\n"), own));
+  }
+  if (column) column_args(b, column, &args);
+  ac_strvec key_args = args;
+  ac_push(a, &key_args, NULL);
+  char *key = key_of(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
+  char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
+  if (ac_exists(so)) return so;
+  const char *source = ac_absolute(a, b->s->kernel_src);
+  if (described) { /* named as CANN's build names it, since messages may show it */
+    char *h = ac_sprintf(a, "%s/%s_tiling_struct.h", b->scratch, b->s->op);
+    char *guarded = ac_sprintf(a, "#pragma once\n%s", described);
+    if (!ac_write_file(h, guarded, strlen(guarded), b->d)) return NULL;
+    ac_push(a, &args, "-include");
+    ac_push(a, &args, h);
+  }
+  if (b->s->form == AC_SIM_MSOPGEN) {
+    char *entry = entry_text(b), *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
+    if (!ac_write_file(w, entry, strlen(entry), b->d)) return NULL;
+    source = w;
+  }
+  return compile(b, &args, source, b->s->kernel_src, so) ? so : NULL;
+}
+
+static bool build_kernels(builder *b, ac_sim_lib *lib, const char *described) {
+  closure c = sources_of(b, b->s->kernel_src);
+  bool per_column = false;
+  for (size_t i = 0; i < ac_map_len(c.seen); i++) per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");
+  ac_strvec columns = {0};
+  for (const char *p = described; p && (p = strstr(p, "//@ column")); p++)
+    ac_push(b->a, &columns, p + strlen("//@ column"));
+  size_t n = per_column && columns.len ? columns.len : 1;
+  lib->kernel_so = AC_NEW_N(b->a, const char *, n);
+  lib->n_kernels = (int)n;
+  for (size_t i = 0; i < n; i++) {
+    lib->kernel_so[i] = compile_kernel(b, &c, described, i < columns.len ? columns.data[i] : NULL);
+    if (!lib->kernel_so[i]) return false;
+  }
+  return true;
+}
+
+/* ---- */
+
+static bool readable(builder *b, const char *path) {
+  errno = 0;
+  if (path && !access(path, R_OK) && !ac_is_dir(path)) return true;
+  ac_error(b->d, AC0101, (ac_loc){.file = path}, "%s", path ? strerror(errno ? errno : EISDIR) : "no path given");
+  return false;
+}
+
+/* The folder above the file's folder, when host and kernel share it; else the file's own. */
+static const char *root_of(ac_arena *a, const ac_sim_spec *s) {
+  const char *k = folder_of(a, s->kernel_src);
+  if (s->form == AC_SIM_DIRECT) return k;
+  const char *up = folder_of(a, k);
+  return !strcmp(up, folder_of(a, folder_of(a, s->host_src))) && up[1] ? up : k;
+}
+
+static ac_sim_spec own_spec(ac_arena *a, const ac_sim_spec *s) {
+  ac_sim_spec o = *s;
+  o.op = ac_strdup(a, s->op);
+  o.op_type = s->op_type ? ac_strdup(a, s->op_type) : NULL;
+  o.kernel_src = ac_strdup(a, s->kernel_src);
+  o.host_src = s->host_src ? ac_strdup(a, s->host_src) : NULL;
+  return o;
+}
+
+ac_sim_lib *ac_sim_build(ac_arena *a, const ac_sim_spec *s, ac_diags *d) {
+  builder b = {.a = a, .d = d, .s = s};
+  if (!readable(&b, s->kernel_src)) return NULL;
+  if (s->form == AC_SIM_MSOPGEN && !readable(&b, s->host_src)) return NULL;
+  b.headers = ac_home_path(a, "sim/include");
+  if (!b.headers) {
+    ac_diag *x = ac_error(d, AC0108, AC_NOLOC, "the simulator's headers (sim/include) are not installed");
+    ac_help(d, x, "set ASCENDCRAFT_HOME to the source folder or reinstall");
+    return NULL;
+  }
+  b.scratch = ac_temp_dir(a, d);
+  if (!b.scratch || !find_compiler(&b)) return NULL;
+  b.root = root_of(a, s);
+  b.cache = cache_dir(a);
+  if (b.cache) prune(&b);
+  if (!b.cache) b.cache = b.scratch; /* no home, or a read-only one: compile every time */
+  ac_sim_lib *lib = AC_NEW(a, ac_sim_lib);
+  lib->spec = own_spec(a, s);
+  lib->root = b.root;
+  const char *described = NULL;
+  if (s->form == AC_SIM_MSOPGEN && !build_host(&b, lib, &described)) return NULL;
+  if (!build_kernels(&b, lib, described)) return NULL;
+  lib->sandbox_missing = b.missing;
+  return lib;
+}

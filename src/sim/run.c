@@ -1,0 +1,220 @@
+/* The runner's parent: shared memory for tensors and result, the sandboxed child, and what its end means. */
+#include "sim/run_internal.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint64_t DEFAULT_MEMORY = 4ull << 30;
+static const double DEFAULT_SECONDS = 60;
+
+void *ac_sim_alloc(int64_t n) {
+  if (n < 0) return NULL;
+  void *p = mmap(NULL, n ? (size_t)n : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+void ac_sim_dealloc(void *p, int64_t n) {
+  if (p) munmap(p, n ? (size_t)n : 1);
+}
+
+int32_t ac_run_ge(ac_dtype d) {
+  switch (d) {
+  case AC_F32: return 0;
+  case AC_F16: return 1;
+  case AC_I8: return 2;
+  case AC_I32: return 3;
+  case AC_U8: return 4;
+  case AC_I16: return 6;
+  case AC_U16: return 7;
+  case AC_U32: return 8;
+  case AC_I64: return 9;
+  case AC_U64: return 10;
+  case AC_F64: return 11;
+  case AC_BOOL: return 12;
+  case AC_BF16: return 27;
+  default: return 28; /* DT_UNDEFINED */
+  }
+}
+
+acsim_host_chip ac_run_host_chip(const ac_chip *c) {
+  return (acsim_host_chip){.soc = c->soc,
+                           .npu_arch = c->npu_arch,
+                           .split = c->split,
+                           .vector_cores = (uint32_t)c->vector_cores,
+                           .cube_cores = (uint32_t)c->cube_cores,
+                           .ub = (uint64_t)c->ub,
+                           .l1 = (uint64_t)c->l1,
+                           .l0a = (uint64_t)c->l0a,
+                           .l0b = (uint64_t)c->l0b,
+                           .l0c = (uint64_t)c->l0c,
+                           .l2 = (uint64_t)c->l2,
+                           .hbm = (uint64_t)c->memory};
+}
+
+/* asc-devkit, impl/utils/tiling/platform/platform_ascendc.cpp: 256 bytes are kept back on arch 2201. */
+uint64_t ac_run_usable_ub(const ac_chip *chip) { return (uint64_t)chip->ub - (chip->npu_arch == 2201 ? 256 : 0); }
+
+static uint64_t mapped_now(void) {
+  unsigned long long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "re");
+  if (f && fscanf(f, "%llu", &pages) != 1) pages = 0;
+  if (f) fclose(f);
+  return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static const char *folder(ac_arena *a, const char *path) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  return slash ? ac_strndup(a, path, (size_t)(slash - path)) : "/nonexistent";
+}
+
+ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
+  ac_strvec v = {0};
+  const char *const fixed[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/sys/devices/system/cpu",
+                               "/proc"};
+  for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, &v, fixed[i]);
+  if (lib->host_so) ac_push(a, &v, folder(a, lib->host_so));
+  for (int i = 0; i < lib->n_kernels; i++) ac_push(a, &v, folder(a, lib->kernel_so[i]));
+  ac_push(a, &v, NULL);
+  return (ac_sandbox){.on = true, .memory = mapped_now() + memory, .read_only = v.data};
+}
+
+/* ---- what came back ---- */
+
+static const char *const stage_names[] = {
+    [AC_STAGE_LOAD] = "while its library was loaded",
+    [AC_STAGE_SHAPES] = "in InferShape or InferDataType",
+    [AC_STAGE_TILING] = "in the tiling code",
+    [AC_STAGE_BLOCKS] = "in the kernel",
+    [AC_STAGE_DONE] = "after its last block",
+};
+
+static char *shapes_text(ac_arena *a, const ac_sim_tensor *t, int n) {
+  ac_buf b;
+  ac_buf_init(&b, a);
+  for (int i = 0; i < n; i++) {
+    ac_printf(&b, "%s%s %s(", i ? ", " : "", t[i].name, ac_dtypes[t[i].dtype].name);
+    for (int k = 0; k < t[i].rank; k++) ac_printf(&b, k ? ", %lld" : "%lld", (long long)t[i].shape[k]);
+    ac_puts(&b, ")");
+  }
+  return (char *)ac_buf_str(&b);
+}
+
+static char *trimmed(ac_arena *a, const char *s, size_t n) {
+  while (n && isspace((unsigned char)s[n - 1])) n--;
+  while (n && isspace((unsigned char)*s)) s++, n--;
+  return ac_strndup(a, s, n);
+}
+
+static const char *bounded(ac_arena *a, const char *s, size_t n) { return ac_strndup(a, s, strnlen(s, n)); }
+
+static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory, ac_diags *d) {
+  int stage = j->out->stage;
+  const char *where = stage >= 0 && stage <= AC_STAGE_DONE ? stage_names[stage] : "at an unknown point";
+  char *shapes = shapes_text(a, j->tensors, j->n_tensors);
+  ac_loc at = {.file = stage == AC_STAGE_BLOCKS || !j->lib->spec.host_src ? j->lib->spec.kernel_src : j->lib->spec.host_src};
+  if (!p->started) return ac_error(d, AC0100, AC_NOLOC, "%s", p->err);
+  if (p->timed_out) {
+    ac_diag *x = ac_error(d, AC0804, at, "not done after %.3g s, stopped %s; %s", timeout, where, shapes);
+    ac_help(d, x, "an endless loop, or too much work to simulate: raise the time limit or take a smaller shape");
+    return x;
+  }
+  if (p->signal == SIGKILL || p->status == AC_LIMIT) {
+    ac_diag *x = ac_error(d, AC0805, at, "killed %s: out of memory (its limit was %.3g GiB); %s", where, (double)memory / (1 << 30), shapes);
+    ac_help(d, x, "raise the memory limit or take a smaller shape");
+    return x;
+  }
+  if (p->signal) {
+    ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s; %s", strsignal(p->signal), p->signal, where, shapes);
+    char *said = trimmed(a, p->err, p->err_len);
+    if (*said) ac_help(d, x, "it said: %s", said);
+    ac_help(d, x, "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");
+    return x;
+  }
+  return ac_error(d, AC0803, at, "it ended with status %d %s; %s %s", p->status, where, shapes, trimmed(a, p->err, p->err_len));
+}
+
+static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
+  if (!*file) return NULL;
+  if (*file == '/') return file;
+  char *full = ac_path_join(a, lib->root, file);
+  return ac_exists(full) ? full : file;
+}
+
+static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
+  const ac_run_shared *o = j->out;
+  r->block_dim = o->block_dim;
+  r->tiling_key = o->tiling_key;
+  r->tiling_bytes = o->tiling_bytes;
+  r->workspace = o->workspace;
+  r->ub_peak = o->ub_peak;
+  for (uint32_t i = 0; i < o->n_faults && i < AC_RUN_FAULTS; i++) {
+    const ac_run_fault *f = &o->faults[i];
+    ac_sim_fault g = {.kind = bounded(a, f->kind, sizeof f->kind),
+                      .message = bounded(a, f->message, sizeof f->message),
+                      .file = place(a, j->lib, bounded(a, f->file, sizeof f->file)),
+                      .line = f->line,
+                      .block = f->block,
+                      .count = f->count};
+    ac_push(a, &r->faults, g);
+  }
+}
+
+/* A problem that the child itself reported. True: the run still counts as one that could be made (a refusal). */
+static bool explain(ac_arena *a, const ac_run_job *j, const ac_proc *p, ac_sim_result *r, ac_diags *d) {
+  const ac_run_shared *o = j->out;
+  const char *said = bounded(a, o->message, sizeof o->message);
+  const ac_sim_spec *s = &j->lib->spec;
+  ac_loc host = {.file = s->host_src ? s->host_src : s->kernel_src};
+  switch (o->problem) {
+  case AC_RUN_REFUSED: {
+    char *text = trimmed(a, p->err, p->err_len);
+    r->refused = *said && *text ? ac_sprintf(a, "%s: %s", said, text) : *said ? said : *text ? text : "refused without a reason";
+    return true;
+  }
+  case AC_RUN_HOST_MISFIT: ac_error(d, AC0806, host, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors)); return false;
+  case AC_RUN_NO_LOAD: {
+    ac_diag *x = ac_error(d, AC0807, (ac_loc){.file = s->kernel_src}, "%s", said);
+    if (strstr(said, "undefined symbol"))
+      ac_help(d, x, "the code calls a function that neither the simulator's headers nor the file define");
+    return false;
+  }
+  default: ac_error(d, AC0805, (ac_loc){.file = s->kernel_src}, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors)); return false;
+  }
+}
+
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs, int n_attrs,
+                const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+  static const ac_sim_opts defaults;
+  *r = (ac_sim_result){0};
+  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts ? opts : &defaults};
+  if (n > ACSIM_HOST_TENSORS || n_attrs > ACSIM_HOST_ATTRS) {
+    ac_error(d, AC0806, AC_NOLOC, "%d tensors and %d attributes: the simulator takes %d of each", n, n_attrs, (int)ACSIM_HOST_TENSORS);
+    return false;
+  }
+  j.out = ac_sim_alloc(sizeof *j.out);
+  if (!j.out) {
+    ac_error(d, AC0805, AC_NOLOC, "no memory for the result");
+    return false;
+  }
+  double timeout = j.opts->timeout > 0 ? j.opts->timeout : DEFAULT_SECONDS;
+  uint64_t memory = j.opts->memory ? j.opts->memory : DEFAULT_MEMORY;
+  for (int i = 0; i < n; i++) /* the core's shadow of what was written */
+    if (tensors[i].output) memory += (uint64_t)tensors[i].bytes;
+  ac_proc_spec spec = {.call = ac_run_child, .user = &j, .timeout = timeout, .max_output = 64 << 10};
+  spec.sandbox = ac_run_sandbox(a, lib, memory);
+  ac_proc p;
+  ac_proc_run(a, &spec, &p);
+  r->wall = p.wall;
+  r->sandbox_missing = p.sandbox_missing | lib->sandbox_missing;
+  bool fine = p.started && !p.timed_out && !p.signal && p.status == 0;
+  if (!fine) died(a, &j, &p, timeout, memory, d);
+  take_result(a, &j, r);
+  r->ran = fine && j.out->ok;
+  if (fine && !j.out->ok) fine = explain(a, &j, &p, r, d);
+  ac_sim_dealloc(j.out, sizeof *j.out);
+  return fine;
+}

@@ -1,0 +1,308 @@
+/* The runner's child: inside the sandbox it loads the compiled code, runs the host's tiling, then the blocks, and leaves the
+ * result in shared memory. Whatever the compiled code does, only this process suffers. */
+#include "sim/run_internal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MAX_ARGS = 2 * ACSIM_HOST_TENSORS + 2 };
+
+AC_PRINTF(3, 4) static int problem(ac_run_shared *o, ac_run_problem p, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(o->message, sizeof o->message, fmt, ap);
+  va_end(ap);
+  o->problem = p;
+  return 0;
+}
+
+static void add_fault(ac_run_shared *o, const ac_sim_fault *f) {
+  if (o->n_faults >= AC_RUN_FAULTS) return;
+  ac_run_fault *to = &o->faults[o->n_faults++];
+  snprintf(to->kind, sizeof to->kind, "%s", f->kind);
+  snprintf(to->message, sizeof to->message, "%s", f->message);
+  snprintf(to->file, sizeof to->file, "%s", f->file ? f->file : "");
+  to->line = f->line;
+  to->block = f->block;
+  to->count = f->count;
+}
+
+/* A fault of the host code: no block, no line. */
+AC_PRINTF(3, 4) static void host_fault(ac_run_shared *o, const char *kind, const char *fmt, ...) {
+  char text[500];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  add_fault(o, &(ac_sim_fault){.kind = kind, .message = text, .block = -1, .count = 1});
+}
+
+/* The host functions print why they refuse; the parent reads that from stderr. */
+static void *load(ac_run_shared *o, const char *so) {
+  void *h = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+  if (!h) problem(o, AC_RUN_NO_LOAD, "%s", dlerror());
+  return h;
+}
+
+ac_run_fn ac_run_symbol(void *handle, const char *name) {
+  void *p = dlsym(handle, name);
+  ac_run_fn f;
+  memcpy(&f, &p, sizeof f);
+  return f;
+}
+
+static ac_run_fn symbol(ac_run_shared *o, void *h, const char *name) {
+  ac_run_fn f = h ? ac_run_symbol(h, name) : NULL;
+  if (h && !f) problem(o, AC_RUN_NO_LOAD, "the library has no function %s", name);
+  return f;
+}
+
+/* ---- host side ---- */
+
+static void host_tensor(acsim_host_tensor *to, const ac_sim_tensor *t) {
+  to->name = t->name;
+  to->dtype = ac_run_ge(t->dtype);
+  to->rank = t->rank;
+  for (int i = 0; i < t->rank; i++) to->shape[i] = t->shape[i];
+  to->data = t->output && !t->also_input ? NULL : t->data;
+}
+
+static bool fill_call(const ac_run_job *j, acsim_host_call *c) {
+  c->op_type = j->lib->spec.op_type;
+  c->chip = ac_run_host_chip(j->lib->spec.chip);
+  for (int i = 0; i < j->n_tensors; i++) {
+    const ac_sim_tensor *t = &j->tensors[i];
+    if (!t->output || t->also_input) {
+      if (c->n_inputs == ACSIM_HOST_TENSORS) return false;
+      host_tensor(&c->inputs[c->n_inputs++], t);
+    }
+    if (t->output) {
+      if (c->n_outputs == ACSIM_HOST_TENSORS) return false;
+      host_tensor(&c->outputs[c->n_outputs++], t);
+    }
+  }
+  if (j->n_attrs > ACSIM_HOST_ATTRS) return false;
+  for (int i = 0; i < j->n_attrs; i++) {
+    const ac_sim_attr *a = &j->attrs[i];
+    c->attrs[c->n_attrs++] = (acsim_host_attr){a->name,
+                                               a->kind == AC_ATTR_F   ? ACSIM_ATTR_FLOAT
+                                               : a->kind == AC_ATTR_I ? ACSIM_ATTR_INT
+                                                                      : ACSIM_ATTR_BOOL,
+                                               a->f, a->i};
+  }
+  c->tiling = j->out->tiling;
+  c->tiling_capacity = sizeof j->out->tiling;
+  return true;
+}
+
+static void shape_text(char *to, size_t n, const int64_t *shape, int rank) {
+  size_t at = (size_t)snprintf(to, n, "(");
+  for (int i = 0; i < rank && at < n; i++) at += (size_t)snprintf(to + at, n - at, i ? ", %lld" : "%lld", (long long)shape[i]);
+  if (at < n) snprintf(to + at, n - at, ")");
+}
+
+/* What InferShape and InferDataType promise must be what the graph says. */
+static void check_inferred(ac_run_shared *o) {
+  const acsim_host_call *c = &o->call;
+  for (int i = 0; i < c->n_outputs; i++) {
+    const acsim_host_tensor *want = &c->outputs[i], *got = &c->inferred[i];
+    bool same = got->rank == want->rank;
+    for (int k = 0; same && k < want->rank; k++) same = got->shape[k] == want->shape[k];
+    if (got->rank >= 0 && !same) {
+      char a[300], b[300];
+      shape_text(a, sizeof a, got->shape, got->rank > ACSIM_HOST_RANK ? ACSIM_HOST_RANK : got->rank);
+      shape_text(b, sizeof b, want->shape, want->rank);
+      host_fault(o, "infer-shape", "InferShape says %s for output %s, it is %s", a, want->name, b);
+    }
+    if (got->dtype >= 0 && got->dtype != want->dtype)
+      host_fault(o, "infer-dtype", "InferDataType says %d for output %s, it is %d (numbers of ge::DataType)", (int)got->dtype,
+                 want->name, (int)want->dtype);
+  }
+}
+
+static int host_problem(ac_run_shared *o) {
+  const acsim_host_call *c = &o->call;
+  if (c->status == ACSIM_HOST_REFUSED) return problem(o, AC_RUN_REFUSED, "%s", "");
+  if (c->status == ACSIM_HOST_SHAPE_FAILED) return problem(o, AC_RUN_REFUSED, "InferShape refuses the shapes");
+  char copy[sizeof c->message];
+  memcpy(copy, c->message, sizeof copy);
+  copy[sizeof copy - 1] = 0;
+  return problem(o, AC_RUN_HOST_MISFIT, "%s", copy);
+}
+
+static bool run_host(const ac_run_job *j) {
+  ac_run_shared *o = j->out;
+  void *h = load(o, j->lib->host_so);
+  acsim_host_infer_fn infer = (acsim_host_infer_fn)symbol(o, h, "acsim_host_infer");
+  acsim_host_tiling_fn tiling = (acsim_host_tiling_fn)symbol(o, h, "acsim_host_tiling");
+  if (!infer || !tiling) return false;
+  if (!fill_call(j, &o->call)) {
+    problem(o, AC_RUN_HOST_MISFIT, "more than %d tensors or attributes", ACSIM_HOST_TENSORS);
+    return false;
+  }
+  o->stage = AC_STAGE_SHAPES;
+  if (infer(&o->call)) return host_problem(o), false;
+  check_inferred(o);
+  o->stage = AC_STAGE_TILING;
+  if (tiling(&o->call)) return host_problem(o), false;
+  o->block_dim = o->call.block_dim;
+  o->tiling_key = (int64_t)o->call.tiling_key;
+  o->tiling_bytes = (int64_t)o->call.tiling_size;
+  for (int i = 0; i < o->call.n_workspaces && i < ACSIM_HOST_WORKSPACES; i++) o->workspace += (int64_t)o->call.workspaces[i];
+  if (!o->call.block_dim_set || o->call.block_dim == 0)
+    host_fault(o, "no-blocks", "the tiling code set %s", o->call.block_dim_set ? "a block dim of 0" : "no block dim");
+  if (o->call.tiling_size > sizeof o->tiling) return problem(o, AC_RUN_HOST_MISFIT, "the tiling data is too large"), false;
+  return true;
+}
+
+/* ---- the blocks ---- */
+
+static acsim_session *open_session(const ac_run_job *j) {
+  acsim_buffer b[2 * ACSIM_HOST_TENSORS];
+  int n = 0;
+  for (int i = 0; i < j->n_tensors && n < (int)AC_COUNT(b); i++) {
+    const ac_sim_tensor *t = &j->tensors[i];
+    b[n++] = (acsim_buffer){.name = t->name,
+                            .data = t->data,
+                            .bytes = t->bytes,
+                            .elem = ac_dtypes[t->dtype].bytes,
+                            .kind = !t->output ? ACSIM_INPUT : t->also_input ? ACSIM_INOUT : ACSIM_OUTPUT};
+  }
+  return acsim_open(&(acsim_config){.chip = j->lib->spec.chip,
+                                    .buffers = b,
+                                    .n_buffers = n,
+                                    .threads = j->opts->threads,
+                                    .order = j->opts->order,
+                                    .first_block = j->opts->first_block,
+                                    .n_blocks = j->opts->n_blocks});
+}
+
+/* Zero pages that cost nothing until touched. */
+static void *map(ac_run_shared *o, int64_t bytes) {
+  if (bytes <= 0) return NULL;
+  void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p != MAP_FAILED) return p;
+  problem(o, AC_RUN_NO_MEMORY, "a workspace of %lld bytes: %s", (long long)bytes, strerror(errno));
+  return NULL;
+}
+
+static void close_session(const ac_run_job *j, acsim_session *s) {
+  ac_run_shared *o = j->out;
+  acsim_finish(s);
+  size_t n = 0;
+  const ac_sim_fault *f = acsim_faults(s, &n, NULL);
+  for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
+  o->ub_peak = acsim_ub_peak(s);
+  o->blocks_run = acsim_blocks_run(s);
+  acsim_close(s);
+}
+
+typedef struct {
+  acsim_entry_run_fn run;
+  void *args[MAX_ARGS];
+} entry;
+static void call_entry(void *user) {
+  entry *e = user;
+  e->run(e->args);
+}
+
+static int gather_args(const ac_run_job *j, entry *e) {
+  int n = 0;
+  for (int i = 0; i < j->n_tensors; i++)
+    if (!j->tensors[i].output || j->tensors[i].also_input) e->args[n++] = j->tensors[i].data;
+  for (int i = 0; i < j->n_tensors; i++)
+    if (j->tensors[i].output) e->args[n++] = j->tensors[i].data;
+  return n;
+}
+
+static int run_msopgen(const ac_run_job *j) {
+  ac_run_shared *o = j->out;
+  if (!run_host(j) || j->opts->tiling_only) return 0;
+  int column = j->lib->n_kernels > 1 ? o->call.dtype_column : 0;
+  if (column < 0 || column >= j->lib->n_kernels) return problem(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
+  void *h = load(o, j->lib->kernel_so[column]);
+  acsim_entry_args_fn count = (acsim_entry_args_fn)symbol(o, h, "acsim_entry_args");
+  entry e = {.run = (acsim_entry_run_fn)symbol(o, h, "acsim_entry_run")};
+  if (!count || !e.run || o->call.block_dim == 0) return 0;
+  int n = gather_args(j, &e);
+  if (count() != n + 2)
+    return problem(o, AC_RUN_HOST_MISFIT, "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d",
+                   j->lib->spec.op, (int)count(), n, n + 2);
+  acsim_session *s = open_session(j);
+  void *workspace = map(o, o->workspace);
+  if (o->problem) return 0;
+  if (workspace)
+    acsim_add_buffer(s, &(acsim_buffer){.name = "workspace", .data = workspace, .bytes = o->workspace, .elem = 1, .kind = ACSIM_WORKSPACE});
+  if (o->tiling_bytes)
+    acsim_add_buffer(s, &(acsim_buffer){.name = "tiling", .data = o->tiling, .bytes = o->tiling_bytes, .elem = 1, .kind = ACSIM_TILING});
+  e.args[n] = workspace;
+  e.args[n + 1] = o->tiling;
+  o->stage = AC_STAGE_BLOCKS;
+  acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
+  close_session(j, s);
+  return 0;
+}
+
+/* ---- direct launch: the file's own host functions do the rest ---- */
+
+typedef int32_t (*workspace_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, int64_t *, char *,
+                                uint32_t);
+typedef int32_t (*run_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, void *const *, void *, void *,
+                          char *, uint32_t);
+
+static int run_direct(const ac_run_job *j) {
+  ac_run_shared *o = j->out;
+  char name[300];
+  void *h = load(o, j->lib->kernel_so[0]);
+  snprintf(name, sizeof name, "%s_workspace", j->lib->spec.op);
+  workspace_fn workspace = (workspace_fn)symbol(o, h, name);
+  snprintf(name, sizeof name, "%s_run", j->lib->spec.op);
+  run_fn run = (run_fn)symbol(o, h, name);
+  if (!workspace || !run) return 0;
+  entry e = {0};
+  int n = gather_args(j, &e);
+  const int64_t *shapes[MAX_ARGS];
+  int32_t ranks[MAX_ARGS];
+  double attrs[ACSIM_HOST_ATTRS];
+  int k = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < j->n_tensors; i++) {
+      const ac_sim_tensor *t = &j->tensors[i];
+      if (pass ? !t->output : t->output && !t->also_input) continue;
+      shapes[k] = t->shape;
+      ranks[k++] = t->rank;
+    }
+  for (int i = 0; i < j->n_attrs && i < ACSIM_HOST_ATTRS; i++)
+    attrs[i] = j->attrs[i].kind == AC_ATTR_F ? j->attrs[i].f : (double)j->attrs[i].i;
+  const ac_chip *chip = j->lib->spec.chip;
+  uint32_t cores = (uint32_t)chip->vector_cores;
+  uint64_t ub = ac_run_usable_ub(chip);
+  char msg[sizeof o->message] = "";
+  int64_t bytes = 0;
+  (void)n;
+  o->stage = AC_STAGE_TILING;
+  if (workspace(cores, ub, shapes, ranks, attrs, &bytes, msg, sizeof msg)) return problem(o, AC_RUN_REFUSED, "%s", msg);
+  o->workspace = bytes;
+  if (j->opts->tiling_only) return 0;
+  acsim_session *s = open_session(j);
+  void *w = map(o, bytes);
+  if (o->problem) return 0;
+  if (w) acsim_add_buffer(s, &(acsim_buffer){.name = "workspace", .data = w, .bytes = bytes, .elem = 1, .kind = ACSIM_WORKSPACE});
+  o->stage = AC_STAGE_BLOCKS;
+  if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg)) return problem(o, AC_RUN_REFUSED, "%s", msg);
+  o->block_dim = acsim_last_block_dim(s);
+  close_session(j, s);
+  return 0;
+}
+
+int ac_run_child(void *job) {
+  const ac_run_job *j = job;
+  int status = j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
+  j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
+  j->out->stage = AC_STAGE_DONE;
+  return status;
+}

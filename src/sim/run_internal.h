@@ -1,0 +1,70 @@
+/* Shared by the runner's files only: build.c (compiling), run.c (the parent), run_child.c (inside the sandbox). */
+#ifndef AC_SIM_RUN_INTERNAL_H
+#define AC_SIM_RUN_INTERNAL_H
+
+#include "../../sim/include/acsim/host_abi.h"
+#include "sim/core.h"
+#include "sim/sim.h"
+
+struct ac_sim_lib {
+  ac_sim_spec spec;    /* with strings of the library's own arena */
+  const char *root;    /* folder that the file names in faults are relative to */
+  const char *host_so; /* msopgen only */
+  const char **kernel_so;
+  int n_kernels;       /* one for every column of the OpDef's dtypes when the kernel asks for DTYPE_..., else one */
+  unsigned sandbox_missing;
+};
+
+/* The kernel's wrapper exports these (see entry_text in build.c). */
+typedef int32_t (*acsim_entry_args_fn)(void);
+typedef void (*acsim_entry_run_fn)(void *const *args);
+
+/* How far the child came; kept in shared memory so that the parent can say where it died. */
+typedef enum { AC_STAGE_LOAD, AC_STAGE_SHAPES, AC_STAGE_TILING, AC_STAGE_BLOCKS, AC_STAGE_DONE } ac_run_stage;
+
+enum { AC_RUN_FAULTS = 200, AC_RUN_TILING = 64 << 10 };
+typedef struct {
+  char kind[40], message[600], file[300];
+  int32_t line;
+  int64_t block, count;
+} ac_run_fault;
+
+/* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
+typedef struct {
+  int32_t stage;
+  bool ok;
+  int32_t problem;    /* 0; else ac_run_problem */
+  char message[1000]; /* of the problem or the refusal */
+  int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
+  uint32_t n_faults;
+  ac_run_fault faults[AC_RUN_FAULTS];
+  acsim_host_call call;
+  uint8_t tiling[AC_RUN_TILING];
+} ac_run_shared;
+typedef enum { AC_RUN_NONE, AC_RUN_REFUSED, AC_RUN_HOST_MISFIT, AC_RUN_NO_LOAD, AC_RUN_NO_MEMORY } ac_run_problem;
+
+typedef struct {
+  const ac_sim_lib *lib;
+  ac_sim_tensor *tensors;
+  int n_tensors;
+  const ac_sim_attr *attrs;
+  int n_attrs;
+  const ac_sim_opts *opts;
+  ac_run_shared *out;
+} ac_run_job;
+/* In the child; its result is the exit status. */
+int ac_run_child(void *job);
+
+/* dlsym returns a data pointer; ISO C has no cast from that to a function. */
+typedef void (*ac_run_fn)(void);
+ac_run_fn ac_run_symbol(void *handle, const char *name); /* NULL if absent */
+
+/* ge::DataType's number of a dtype (graph/types.h of CANN). */
+int32_t ac_run_ge(ac_dtype d);
+/* What platform_ascendc's GetCoreMemSize(UB) says on this chip. */
+uint64_t ac_run_usable_ub(const ac_chip *chip);
+acsim_host_chip ac_run_host_chip(const ac_chip *chip);
+/* The sandbox of everything that runs compiled code: no network, no exec, no writing; `memory` beside what is mapped already. */
+ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory);
+
+#endif

@@ -28,7 +28,7 @@ typedef enum {
   AC_INTERNAL = 5,    /* our own fault */
 } ac_exit;
 
-/* ---- arena -------------------------------------------------------------------------------------- */
+/* ---- arena ---- */
 
 typedef struct ac_arena ac_arena;
 ac_arena *ac_arena_new(void);
@@ -43,20 +43,21 @@ char *ac_strdup(ac_arena *a, const char *s);
 char *ac_strndup(ac_arena *a, const char *s, size_t n);
 char *ac_sprintf(ac_arena *a, const char *fmt, ...) AC_PRINTF(2, 3);
 char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) AC_PRINTF(2, 0);
-/* Handler for "out of memory"; must not return (exit or longjmp). NULL restores the default: message, exit AC_LIMIT. */
+/* Handler for "out of memory"; must not return (exit or longjmp). NULL restores the default: message and
+ * exit AC_LIMIT. */
 typedef void (*ac_oom_fn)(size_t wanted, void *user);
 void ac_on_oom(ac_oom_fn fn, void *user);
 /* Test hook: the n-th allocation from now fails (0 = never). */
 void ac_fail_alloc_at(uint64_t n);
 
-/* ---- interned strings: equal text is the same pointer, for the life of the arena --------------------- */
+/* ---- interned strings: equal text is the same pointer, for the life of the arena ---- */
 
 typedef struct ac_strings ac_strings;
 ac_strings *ac_strings_new(ac_arena *a);
 const char *ac_intern(ac_strings *t, const char *s);
 const char *ac_intern_n(ac_strings *t, const char *s, size_t n);
 
-/* ---- vectors: AC_VEC(int) v = {0}; ac_push(arena, &v, 7); v.data[i], v.len ---------------------------- */
+/* ---- vectors: AC_VEC(int) v = {0}; ac_push(arena, &v, 7); v.data[i], v.len ---- */
 
 #define AC_VEC(T)    \
   struct {           \
@@ -70,7 +71,7 @@ void *ac_vec_grow(ac_arena *a, void *data, size_t len, size_t *cap, size_t elem)
    (void)((v)->data[(v)->len++] = (x)))
 typedef AC_VEC(const char *) ac_strvec;
 
-/* ---- map: string -> pointer; keeps insertion order for deterministic walks ------------------------------ */
+/* ---- map: string -> pointer; keeps insertion order for deterministic walks ---- */
 
 typedef struct ac_map ac_map;
 ac_map *ac_map_new(ac_arena *a);
@@ -81,7 +82,7 @@ size_t ac_map_len(const ac_map *m);
 const char *ac_map_key(const ac_map *m, size_t i); /* i-th in insertion order */
 void *ac_map_value(const ac_map *m, size_t i);
 
-/* ---- text buffer ------------------------------------------------------------------------------------------ */
+/* ---- text buffer ---- */
 
 typedef struct {
   ac_arena *arena;
@@ -99,7 +100,7 @@ const char *ac_buf_str(ac_buf *b); /* "" when empty */
 /* The nearest of `names` to `word` by edit distance, or NULL when none is close. For "did you mean". */
 const char *ac_nearest(const char *word, const char *const *names, size_t n);
 
-/* ---- diagnostics ---------------------------------------------------------------------------------------------
+/* ---- diagnostics
  * One row a code in diag.def: D(AC0101, exit class, "short title"). A code never changes its meaning. */
 
 typedef enum {
@@ -148,7 +149,8 @@ ac_diag *ac_error(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) A
 ac_diag *ac_warn(ac_diags *d, ac_code code, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
 void ac_help(ac_diags *d, ac_diag *x, const char *fmt, ...) AC_PRINTF(3, 4);
 void ac_note(ac_diags *d, ac_diag *x, ac_loc loc, const char *fmt, ...) AC_PRINTF(4, 5);
-/* Prints all: "file:line:col: error[AC0412]: message", the source line, a caret, notes, help. Colour only if asked. */
+/* Prints all: "file:line:col: error[AC0412]: message", the source line, a caret, notes, help. Colour only if
+ * asked. */
 void ac_diags_print(const ac_diags *d, FILE *out, bool colour);
 json_t *ac_diags_json(const ac_diags *d); /* array; caller decrefs */
 /* The exit code that the worst error asks for; AC_OK when there are only warnings. */
@@ -157,11 +159,10 @@ const char *ac_code_name(ac_code c); /* "AC0412" */
 const char *ac_code_title(ac_code c);
 ac_exit ac_code_exit(ac_code c);
 
-/* ---- files ------------------------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-/* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes). max 0: 64
- * MiB. */
+/* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes).
+ * max 0: 64 MiB. */
 char *ac_read_file(ac_arena *a, const char *path, size_t max, size_t *len, ac_diags *d);
 bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d); /* temp + rename; keeps errno text */
 bool ac_mkdirs(const char *path, ac_diags *d);
@@ -177,8 +178,8 @@ char *ac_home_path(ac_arena *a, const char *rel);
 /* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM
  * unless committed. */
 char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d);
-bool ac_staging_commit(const char *staging, const char *final,
-                       ac_diags *d); /* rename; final must not exist or be empty */
+/* Renames; final must not exist or be empty. */
+bool ac_staging_commit(const char *staging, const char *final, ac_diags *d);
 /* For --force: as commit, but what stands at `final` is replaced, in one step where the file system can. */
 bool ac_staging_replace(const char *staging, const char *final, ac_diags *d);
 /* Fresh private directory under $TMPDIR, removed at exit. */
@@ -188,8 +189,7 @@ void ac_signals_install(void);
 /* Lower-case hex SHA-256. */
 char *ac_sha256(ac_arena *a, const void *data, size_t len);
 
-/* ---- child processes and sandbox
- * ------------------------------------------------------------------------------------ */
+/* ---- child processes and sandbox ---- */
 
 typedef struct {
   bool on;
@@ -248,8 +248,7 @@ typedef struct {
 } ac_proc;
 void ac_proc_run(ac_arena *a, const ac_proc_spec *spec, ac_proc *result);
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 /* Strict parse (duplicate keys refused); diagnostics carry line and column. Caller decrefs. */
 json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *d);

@@ -29,6 +29,7 @@ typedef enum {
   AC_AE_FLOORDIV,  /* toward minus infinity, as in Python; host: division by 0 refuses */
   AC_AE_MOD,       /* sign of the divisor, as in Python */
   AC_AE_MIN, AC_AE_MAX,
+  AC_AE_POW,       /* host only; integers with b >= 0, or floats */
   AC_AE_CDIV,      /* ceil(a / b) */
   AC_AE_ALIGN_UP, AC_AE_ALIGN_DOWN, /* a to a multiple of b > 0 */
   AC_AE_EQ, AC_AE_NE, AC_AE_LT, AC_AE_LE, AC_AE_GT, AC_AE_GE,
@@ -90,7 +91,8 @@ typedef struct {
   const char *buffer; /* the DSL buffer it serves, or what the compiler uses it for */
   ac_amem mem;
   ac_dtype dtype;     /* element type of tensors of it */
-  int depth;          /* 1 or 2 asked for; queues only. Run time may fall back to 1 through the field `bufferNum` */
+  int depth;          /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time */
+  bool pinned;        /* the program fixed the depth: no fall-back */
   ac_aexpr *elements; /* of one tensor, before rounding; over the kernel's fields */
   int round_to;       /* bytes are rounded up to this: 32 or 256 */
   bool sync;          /* TBuf touched by copies: ordered by flags instead of a queue */
@@ -118,10 +120,10 @@ typedef struct {
   const char *name;
   ac_atype type;
 } ac_avar;
-typedef enum { AC_STAGE_PROCESS, AC_STAGE_IN, AC_STAGE_VEC, AC_STAGE_OUT } ac_astage;
+typedef enum { AC_AM_PROCESS, AC_AM_COPYIN, AC_AM_COMPUTE, AC_AM_COPYOUT } ac_amkind;
 typedef struct {
   const char *name; /* "Process", "CopyIn1", "Compute1", "CopyOut1" */
-  ac_astage stage;
+  ac_amkind kind;
   AC_VEC(ac_avar) params;
   ac_ablock body;
   ac_strvec comments;
@@ -152,7 +154,12 @@ typedef struct {
   ac_aexpr *ub_pitch;   /* from row to row, elements; a multiple of 32 bytes */
   ac_aexpr *pad;        /* to_ub: value of the lanes from cols to the next 32-byte boundary; NULL: undefined lanes */
   bool exact;           /* proved: cols * size is a multiple of 32, one row: plain DataCopy does */
-  bool by_element;      /* elements are gm_stride apart (cols == 1 logically per row): element-wise scalar copy, to_ub only */
+  bool by_element;      /* `cols` elements, each gm_stride from the last: scalar copy, element by element, to_ub only */
+  /* Until `align`: the tile as the DSL has it, outermost axis first; rows, cols, gm_stride and ub_pitch are unset. */
+  int rank;
+  struct {
+    ac_aexpr *extent, *stride;
+  } axis[4];
 } ac_acopy;
 
 typedef enum {
@@ -169,6 +176,7 @@ typedef enum {
   AC_AS_GET,     /* tensor = TBuf.Get */
   AC_AS_COPY,    /* copy */
   AC_AS_INST,    /* inst, ops, count, round, cmp */
+  AC_AS_PRIM,    /* prim, ops, count: a composed primitive; gone after `legalise` */
   AC_AS_GETVALUE,   /* var = ops[0][offset] (UB) or gm[offset] (gm >= 0), converted to var.type */
   AC_AS_SETVALUE,   /* ops[0][offset] = value */
   AC_AS_FLAG,    /* event: FetchEventID, SetFlag, WaitFlag in one */
@@ -176,7 +184,8 @@ typedef enum {
   AC_AS_SYNC_ALL,
   /* host code only */
   AC_AS_REFUSE,  /* text: this shape is not served */
-  AC_AS_LAUNCH,  /* launch */
+  AC_AS_LAUNCH,  /* launch; ends its path */
+  AC_AS_NOTHING, /* no work for this shape: tiling key 0, one block that does nothing; ends its path */
 } ac_askind;
 
 typedef struct {
@@ -201,6 +210,7 @@ struct ac_astmt {
   ac_atensor *tensor;
   ac_acopy *copy;
   ac_inst inst;
+  int prim;             /* ac_cprim (craft.h) */
   ac_aoperand ops[5];   /* destination first, then sources in the order of the AscendC call, without count, mode, rounding */
   int n_ops;
   ac_aexpr *count;      /* elements */

@@ -1,0 +1,354 @@
+/* Pass "host": the host function becomes tiling code.
+ *
+ * Every scalar that a kernel parameter needs is a tiling field; every launch is one tiling key. A path that launches nothing gets
+ * key 0. Names stay those of the program, so that the generated code can be read beside it. */
+#include "lower/internal.h"
+
+#include <string.h>
+
+typedef struct {
+  ac_lower_ctx *c;
+  ac_lvars vars;
+  AC_VEC(const char *) scope; /* declared and visible names */
+  bool ok;
+} host;
+
+static bool block(host *h, const ac_cstmt *first, ac_ablock *out);
+
+/* ---- kernels and fields ---- */
+
+static ac_akernel *kernel_of(ac_lower_ctx *c, ac_cfunc *f, int *index) {
+  for (size_t i = 0; i < c->kernels.len; i++)
+    if (c->kernels.data[i]->fn == f) return *index = (int)i, c->kernels.data[i]->k;
+  ac_lkernel *lk = AC_NEW(c->a, ac_lkernel);
+  ac_akernel *k = lk->k = AC_NEW(c->a, ac_akernel);
+  lk->fn = f;
+  k->name = f->name;
+  const char *base = f->name;
+  size_t n = strlen(base);
+  if (n > 7 && !strcmp(base + n - 7, "_kernel")) base = ac_strndup(c->a, base, n - 7);
+  k->cls = ac_sprintf(c->a, "Kernel%s", ac_lower_pascal(c->a, base));
+  k->comments = f->comments;
+  k->doc = f->doc;
+  k->loc = f->loc;
+  k->tensors = AC_NEW_N(c->a, const char *, f->n_params);
+  ac_lower_scope(c->a, f, &lk->vars);
+  for (int i = 0; i < f->n_params; i++) {
+    const ac_cparam *p = &f->params[i];
+    const char *name = ac_lower_name(c->a, p->name);
+    if (p->type == AC_CT_POINTER) {
+      size_t len = strlen(name);
+      const char *stem = len > 4 && !strcmp(name + len - 4, "_ptr") ? ac_strndup(c->a, name, len - 4) : name;
+      ac_agm g = {.name = ac_sprintf(c->a, "%sGm", stem), .dtype = p->dtype, .param = k->n_tensors, .in = p->in, .out = p->out};
+      k->tensors[k->n_tensors++] = name;
+      if (p->in || p->out) ac_push(c->a, &k->gms, g);
+    } else {
+      ac_akfield fld = {.name = name, .type = ac_lvar_find(&lk->vars, name)->type, .field = -1};
+      ac_push(c->a, &k->fields, fld);
+    }
+  }
+  ac_push(c->a, &c->kernels, lk);
+  ac_push(c->a, &c->p->kernels, k);
+  return *index = (int)c->kernels.len - 1, k;
+}
+
+static int field_of(ac_lower_ctx *c, const ac_akernel *k, const char *name, ac_atype t) {
+  for (size_t i = 0; i < c->p->fields.len; i++) {
+    if (strcmp(c->p->fields.data[i].name, name)) continue;
+    if (c->p->fields.data[i].type == t) return (int)i;
+    name = ac_sprintf(c->a, "%s_%s", k->name, name); /* another kernel uses the name for something else */
+    i = (size_t)-1;
+  }
+  ac_afield f = {.name = name, .type = t};
+  ac_push(c->a, &c->p->fields, f);
+  return (int)c->p->fields.len - 1;
+}
+
+/* ---- statements ---- */
+
+static void fail(host *h, const ac_cstmt *s, const char *what) {
+  ac_diag *x = ac_error(h->c->d, AC0608, s->loc, "%s has no form in tiling code", what);
+  ac_help(h->c->d, x, "the host function computes sizes, branches on them and launches kernels");
+  h->ok = false;
+}
+
+static ac_aexpr *expr(host *h, const ac_cexpr *e) {
+  ac_lconv v = {.c = h->c};
+  ac_aexpr *r = ac_lower_expr(&v, e);
+  if (!r) h->ok = false;
+  return r;
+}
+
+static ac_astmt *add(host *h, ac_ablock *out, ac_askind k, const ac_cstmt *s) {
+  for (size_t i = 0; i < s->comments.len; i++) {
+    ac_astmt *cm = ac_as_comment(h->c->a, s->comments.data[i], s->loc);
+    ac_push(h->c->a, out, cm);
+  }
+  ac_astmt *n = ac_as_new(h->c->a, k, s->loc);
+  n->trailing = s->trailing;
+  ac_push(h->c->a, out, n);
+  return n;
+}
+
+static int find_tensor(host *h, const ac_cexpr *e) {
+  const char *n = e->kind == AC_CE_NAME ? ac_lower_name(h->c->a, e->s) : "";
+  for (size_t i = 0; i < h->c->p->tensors.len; i++)
+    if (!strcmp(h->c->p->tensors.data[i].name, n)) return (int)i;
+  for (size_t i = 0; i < h->c->p->workspaces.len; i++)
+    if (!strcmp(h->c->p->workspaces.data[i].name, n)) return -1 - (int)i;
+  return INT32_MAX;
+}
+
+static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
+  ac_lower_ctx *c = h->c;
+  ac_cfunc *f = ac_craft_launch_kernel(c->m, s);
+  ac_astmt *st = add(h, out, AC_AS_LAUNCH, s);
+  ac_alaunch *l = st->launch = AC_NEW(c->a, ac_alaunch);
+  ac_akernel *k = kernel_of(c, f, &l->kernel);
+  l->blocks = expr(h, ac_craft_launch_cores(s));
+  l->values = AC_NEW_N(c->a, ac_aexpr *, k->fields.len);
+  l->tensors = AC_NEW_N(c->a, int, k->n_tensors);
+  int nf = 0, nt = 0, at = 0;
+  const ac_cexpr *call = s->value;
+  for (int i = 0; i < f->n_params; i++) {
+    const ac_cexpr *arg = NULL;
+    for (int j = 0; j < call->n_args; j++) {
+      if (call->kw && call->kw[j] ? !strcmp(call->kw[j], f->params[i].name) : j == at) arg = call->args[j];
+    }
+    if (arg && at < call->n_args && arg == call->args[at]) at++;
+    if (!arg) arg = f->params[i].init;
+    if (!arg) return fail(h, s, "a launch that leaves out a parameter");
+    if (f->params[i].type == AC_CT_POINTER) {
+      int t = find_tensor(h, arg);
+      if (t == INT32_MAX) return fail(h, s, "a launch with anything but a tensor where the kernel takes one");
+      l->tensors[nt++] = t;
+    } else {
+      ac_aexpr *v = expr(h, arg);
+      if (!v) return;
+      ac_akfield *kf = &k->fields.data[nf];
+      if (kf->type == AC_AT_FLOAT && v->type != AC_AT_FLOAT) v = ac_ae_bin(c->a, AC_AE_MUL, v, ac_ae_float(c->a, 1));
+      l->values[nf++] = v;
+      if (kf->field < 0) kf->field = field_of(c, k, kf->name, kf->type);
+    }
+  }
+  ac_push(c->a, &c->p->launches, l);
+  l->key = (int)c->p->launches.len;
+}
+
+static void workspace(host *h, const ac_cstmt *s) {
+  ac_aworkspace w = {.name = ac_lower_name(h->c->a, s->target->s)};
+  w.elements = expr(h, s->value->args[0]);
+  w.dtype = s->value->args[1] ? s->value->args[1]->dtype : AC_F32;
+  ac_afield f = {.name = ac_sprintf(h->c->a, "%sOffset", w.name), .type = AC_AT_INT};
+  w.field = (int)h->c->p->fields.len;
+  ac_push(h->c->a, &h->c->p->fields, f);
+  ac_push(h->c->a, &h->c->p->workspaces, w);
+}
+
+static bool visible(const host *h, const char *name) {
+  for (size_t i = 0; i < h->scope.len; i++)
+    if (!strcmp(h->scope.data[i], name)) return true;
+  return false;
+}
+
+static void set(host *h, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *value, ac_ablock *out) {
+  ac_arena *a = h->c->a;
+  const char *name = ac_lower_name(a, target->s);
+  ac_lvar *v = ac_lvar_find(&h->vars, name);
+  if (!v || !value) return;
+  bool known = v->hoist || v->param || visible(h, name);
+  ac_astmt *n = add(h, out, known ? AC_AS_ASSIGN : AC_AS_DECL, s);
+  n->var = (ac_avar){.name = name, .type = v->type};
+  n->value = v->type == AC_AT_FLOAT && value->type != AC_AT_FLOAT ? ac_ae_bin(a, AC_AE_MUL, value, ac_ae_float(a, 1)) : value;
+  if (!known) ac_push(a, &h->scope, name);
+}
+
+/* `a, b = x.shape` */
+static ac_aexpr *shape_part(host *h, const ac_cexpr *value, int i) {
+  if (value->kind == AC_CE_TUPLE) return i < value->n_args ? expr(h, value->args[i]) : NULL;
+  ac_aexpr *e = ac_ae(h->c->a, AC_AE_DIM, AC_AT_INT, ac_ae_int(h->c->a, i), NULL);
+  e->tensor = value->kind == AC_CE_ATTR ? find_tensor(h, value->a) : -1;
+  return e->tensor >= 0 && e->tensor != INT32_MAX ? e : NULL;
+}
+
+static void assign(host *h, const ac_cstmt *s, ac_ablock *out) {
+  static const ac_aekind aug[] = {[AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB, [AC_OP_MUL] = AC_AE_MUL, [AC_OP_DIV] = AC_AE_DIV,
+                                  [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
+  if (s->value->prim == AC_P_EMPTY) return workspace(h, s);
+  if (s->target->kind == AC_CE_TUPLE) {
+    for (int i = 0; i < s->target->n_args; i++) {
+      ac_aexpr *v = shape_part(h, s->value, i);
+      if (!v) return fail(h, s, "this assignment to several names");
+      set(h, s, s->target->args[i], v, out);
+    }
+    return;
+  }
+  if (!ac_is_scalar(s->value)) return s->value->type == AC_CT_NONE ? fail(h, s, "this assignment") : (void)0;
+  ac_aexpr *v = expr(h, s->value);
+  if (v && s->op != AC_OP_NOP) v = ac_ae_bin(h->c->a, aug[s->op], expr(h, s->target), v);
+  set(h, s, s->target, v, out);
+}
+
+static void loop(host *h, const ac_cstmt *s, ac_ablock *out) {
+  ac_astmt *n = add(h, out, AC_AS_FOR, s);
+  ac_lvar *v = ac_lvar_find(&h->vars, ac_lower_name(h->c->a, s->target->s));
+  n->var = (ac_avar){.name = v->name, .type = AC_AT_INT};
+  n->lo = expr(h, s->lo);
+  n->hi = expr(h, s->hi);
+  n->step = s->step ? expr(h, s->step) : ac_ae_int(h->c->a, 1);
+  if (v->hoist) return fail(h, s, "a loop whose variable is used after it");
+  size_t mark = h->scope.len;
+  ac_push(h->c->a, &h->scope, v->name);
+  block(h, s->body, &n->body);
+  h->scope.len = mark;
+}
+
+static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
+  ac_astmt *n;
+  switch (s->kind) {
+  case AC_CS_ASSIGN: assign(h, s, out); return;
+  case AC_CS_EXPR:
+    if (s->value->kind == AC_CE_STR) return;
+    if (s->value->prim == AC_P_REFUSE) {
+      n = add(h, out, AC_AS_REFUSE, s);
+      n->text = s->value->args[0]->s;
+    } else if (ac_craft_launch_kernel(h->c->m, s)) launch(h, s, out);
+    else fail(h, s, "this statement");
+    return;
+  case AC_CS_IF:
+    n = add(h, out, AC_AS_IF, s);
+    n->cond = expr(h, s->value);
+    block(h, s->body, &n->body);
+    block(h, s->orelse, &n->orelse);
+    return;
+  case AC_CS_FOR: loop(h, s, out); return;
+  case AC_CS_WHILE:
+    n = add(h, out, AC_AS_WHILE, s);
+    n->cond = expr(h, s->value);
+    block(h, s->body, &n->body);
+    return;
+  case AC_CS_RETURN: add(h, out, AC_AS_NOTHING, s); return;
+  case AC_CS_BREAK: add(h, out, AC_AS_BREAK, s); return;
+  case AC_CS_PASS: return;
+  default: fail(h, s, "this statement"); return;
+  }
+}
+
+static bool ends(const ac_ablock *b);
+static bool stmt_ends(const ac_astmt *s) {
+  if (s->kind == AC_AS_LAUNCH || s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
+  return s->kind == AC_AS_IF && ends(&s->body) && ends(&s->orelse);
+}
+static bool ends(const ac_ablock *b) { return b->len && stmt_ends(b->data[b->len - 1]); }
+
+static bool launches(const ac_ablock *b) {
+  for (size_t i = 0; i < b->len; i++)
+    if (b->data[i]->kind == AC_AS_LAUNCH || launches(&b->data[i]->body) || launches(&b->data[i]->orelse)) return true;
+  return false;
+}
+
+static bool block(host *h, const ac_cstmt *first, ac_ablock *out) {
+  size_t mark = h->scope.len;
+  for (const ac_cstmt *s = first; s; s = s->next) {
+    bool before = launches(out), over = out->len && stmt_ends(out->data[out->len - 1]);
+    size_t at = out->len;
+    if (over && s->kind == AC_CS_RETURN) break;
+    statement(h, s, out);
+    if (before && at < out->len && (launches(&(ac_ablock){.data = out->data + at, .len = out->len - at}))) {
+      ac_diag *x = ac_error(h->c->d, AC0605, s->loc, "a second launch after the first on the same path");
+      ac_help(h->c->d, x, "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
+      h->ok = false;
+      break;
+    }
+    if (over && at < out->len) { /* nothing runs after a launch or a refusal */
+      out->len = at;
+      break;
+    }
+  }
+  h->scope.len = mark;
+  return h->ok;
+}
+
+/* An `if` that launches and lets the rest of the function go on: the rest becomes its else, so that every path ends once. */
+static void settle(ac_lower_ctx *c, ac_ablock *b) {
+  for (size_t i = 0; i < b->len; i++) {
+    ac_astmt *s = b->data[i];
+    if (s->kind != AC_AS_IF) continue;
+    if (i + 1 < b->len && ends(&s->body) && !s->orelse.len) {
+      for (size_t j = i + 1; j < b->len; j++) ac_push(c->a, &s->orelse, b->data[j]);
+      b->len = i + 1;
+    }
+    settle(c, &s->body);
+    settle(c, &s->orelse);
+  }
+}
+
+static void close_paths(ac_lower_ctx *c, ac_ablock *b, ac_loc loc) {
+  if (ends(b)) return;
+  ac_astmt *s = b->len ? b->data[b->len - 1] : NULL;
+  if (s && s->kind == AC_AS_IF) {
+    close_paths(c, &s->body, loc);
+    close_paths(c, &s->orelse, loc);
+    return;
+  }
+  ac_astmt *n = ac_as_new(c->a, AC_AS_NOTHING, loc);
+  ac_push(c->a, b, n);
+}
+
+/* ---- the pass ---- */
+
+static void tensors(ac_lower_ctx *c, const ac_cfunc *f, bool outputs) {
+  for (int i = 0; i < f->n_params; i++) {
+    const ac_cparam *p = &f->params[i];
+    if (p->type != AC_CT_POINTER || (p->out && !p->in) != outputs) continue;
+    ac_aparam t = {.name = ac_lower_name(c->a, p->name), .dtype = p->dtype, .loc = p->loc,
+                   .dir = p->out ? p->in ? AC_TENSOR_INOUT : AC_TENSOR_OUT : AC_TENSOR_IN};
+    ac_push(c->a, &c->p->tensors, t);
+  }
+}
+
+static void attributes(ac_lower_ctx *c, const ac_cfunc *f, ac_lvars *vars) {
+  for (int i = 0; i < f->n_params; i++) {
+    const ac_cparam *p = &f->params[i];
+    if (p->type == AC_CT_POINTER) continue;
+    ac_aattr t = {.name = ac_lower_name(c->a, p->name)};
+    t.type = ac_lvar_find(vars, t.name)->type;
+    if (p->init) {
+      ac_lconv v = {.c = c};
+      ac_aexpr *e = ac_lower_expr(&v, p->init);
+      t.has_default = e && (e->kind == AC_AE_INT || e->kind == AC_AE_FLOAT || e->kind == AC_AE_BOOL);
+      if (t.has_default) t.value = e->kind == AC_AE_FLOAT ? e->f : (double)e->i;
+    }
+    ac_push(c->a, &c->p->attrs, t);
+  }
+}
+
+bool ac_lower_host(ac_lower_ctx *c) {
+  const ac_cfunc *f = ac_craft_host(c->m);
+  host h = {.c = c, .ok = true};
+  ac_lower_scope(c->a, f, &h.vars);
+  tensors(c, f, false);
+  tensors(c, f, true);
+  attributes(c, f, &h.vars);
+  c->p->comments = c->m->comments;
+  c->p->host_doc = f->doc;
+  for (size_t i = 0; i < h.vars.len; i++) {
+    ac_lvar *v = &h.vars.data[i];
+    if (!v->hoist || v->param) continue;
+    ac_astmt *n = ac_as_new(c->a, AC_AS_DECL, f->loc);
+    n->var = (ac_avar){.name = v->name, .type = v->type};
+    n->value = v->type == AC_AT_FLOAT ? ac_ae_float(c->a, 0) : ac_ae_int(c->a, 0);
+    ac_push(c->a, &c->p->host, n);
+  }
+  if (!block(&h, f->body, &c->p->host)) return false;
+  settle(c, &c->p->host);
+  close_paths(c, &c->p->host, f->loc);
+  if (!c->p->launches.len) {
+    ac_diag *x = ac_error(c->d, AC0604, f->loc, "the host function launches no kernel");
+    ac_help(c->d, x, "end it with kernel[n_cores](...)");
+    return false;
+  }
+  ac_afield depth = {.name = "bufferNum", .type = AC_AT_INT};
+  ac_push(c->a, &c->p->fields, depth);
+  return true;
+}

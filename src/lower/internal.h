@@ -1,0 +1,113 @@
+/* What the passes share. Not for other modules. */
+#ifndef AC_LOWER_INTERNAL_H
+#define AC_LOWER_INTERNAL_H
+
+#include "lower/lower.h"
+
+/* Where a queue operation stands: before or after a statement of the DSL kernel. For a stage block "before" is the top of its
+ * method and "after" its bottom. */
+typedef enum { AC_LV_ALLOC, AC_LV_ENQUE, AC_LV_DEQUE, AC_LV_FREE } ac_lop;
+typedef struct {
+  const ac_cstmt *at;
+  bool after;
+  ac_lop op;
+  int info; /* index into ac_lkernel.infos */
+} ac_levent;
+
+/* What `place` decided for one DSL buffer. */
+typedef struct {
+  ac_cbuffer *b;
+  int buffer;         /* index into ac_akernel.buffers */
+  int out_buffer;     /* loaded, computed on and stored: the VECOUT queue that the stored copy goes through; else -1 */
+  ac_atensor *handle; /* of buffer */
+  bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
+  bool mask;          /* holds one bit a lane */
+  bool whole_repeats; /* a compare reads whole 256-byte repeats of it */
+} ac_linfo;
+
+/* A scalar of a DSL function (scope.c). Python scopes by function, C++ by block: `hoist` says that the block of the first
+ * assignment does not hold every use. */
+typedef struct {
+  const char *name; /* as emitted */
+  ac_atype type;
+  bool param;       /* of the function */
+  bool member;      /* assigned in a stage block and used outside of it: a class member */
+  bool hoist;
+  bool declared;    /* while emitting */
+  int uses, assigns;
+  const ac_cstmt *home;  /* first statement of the block of the first assignment */
+  const ac_cstmt *stage; /* stage block of the first occurrence, NULL: none */
+  bool in_stage;         /* assigned in a stage block */
+  bool many_stages;      /* occurs in more than one stage block, or in one and outside */
+  bool loop;             /* assigned by a `for` */
+  const ac_cexpr *value; /* of the only assignment at the top level of the function */
+} ac_lvar;
+typedef AC_VEC(ac_lvar) ac_lvars;
+
+typedef struct {
+  ac_cfunc *fn;
+  ac_akernel *k;
+  AC_VEC(ac_linfo) infos;
+  AC_VEC(ac_levent) events;
+  ac_lvars vars;
+} ac_lkernel;
+
+typedef struct {
+  ac_arena *a;
+  const ac_cmodule *m;
+  const ac_lower_opts *o;
+  ac_diags *d;
+  ac_program *p;
+  AC_VEC(ac_lkernel *) kernels; /* parallel to p->kernels */
+} ac_lower_ctx;
+
+/* passes.def: the list. Each returns false after a diagnostic. */
+#define P(id, name, what) bool ac_lower_##id(ac_lower_ctx *c);
+#include "lower/passes.def"
+#undef P
+
+/* ---- expressions (expr.c); constants are folded where nothing is lost ---- */
+ac_aexpr *ac_ae(ac_arena *a, ac_aekind k, ac_atype t, ac_aexpr *x, ac_aexpr *y);
+ac_aexpr *ac_ae_int(ac_arena *a, int64_t v);
+ac_aexpr *ac_ae_float(ac_arena *a, double v);
+ac_aexpr *ac_ae_var(ac_arena *a, const char *name, ac_atype t);
+ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x, ac_aexpr *y); /* result type from the kind and the operands */
+bool ac_ae_const(const ac_aexpr *e, int64_t *v);                         /* an integer constant (NULL counts as 0) */
+bool ac_ae_equal(const ac_aexpr *x, const ac_aexpr *y);
+/* The expression is proved to be a multiple of n for all values of its variables. */
+bool ac_ae_multiple(const ac_aexpr *e, int64_t n);
+/* Replaces variables: `look` returns the replacement or NULL to keep it. */
+ac_aexpr *ac_ae_subst(ac_arena *a, const ac_aexpr *e, ac_aexpr *(*look)(void *user, const char *name), void *user);
+bool ac_ae_mentions(const ac_aexpr *e, const char *name);
+
+/* Names that C++ or the AscendC text takes for itself get a trailing underscore. */
+const char *ac_lower_name(ac_arena *a, const char *dsl);
+char *ac_lower_pascal(ac_arena *a, const char *snake);
+
+/* ---- statements ---- */
+ac_astmt *ac_as_new(ac_arena *a, ac_askind k, ac_loc loc);
+ac_astmt *ac_as_comment(ac_arena *a, const char *text, ac_loc loc);
+
+/* ---- converting DSL expressions (convert.c) ---- */
+typedef struct {
+  ac_lower_ctx *c;
+  ac_lkernel *k;      /* NULL: host code */
+  ac_ablock *pre;     /* scalar extractions land here, before the statement */
+  int *temps;         /* counter of temporaries */
+} ac_lconv;
+/* NULL after a diagnostic. */
+ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e);
+ac_atype ac_lower_type(const ac_cexpr *e);
+
+/* Scalars of a function, in order of first occurrence. */
+void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out);
+ac_lvar *ac_lvar_find(ac_lvars *v, const char *name);
+bool ac_is_scalar(const ac_cexpr *e);
+/* Calls f on every expression that a statement itself evaluates at run time (not its sub-statements). */
+void ac_each_expr(const ac_cstmt *s, void (*f)(void *user, const ac_cexpr *e), void *user);
+
+/* Calls f on each statement of the block and of the blocks inside it. */
+void ac_as_walk(ac_ablock *b, void (*f)(void *user, ac_astmt *s), void *user);
+bool ac_is_tensor_expr(const ac_cexpr *e); /* tensor or workspace name of the host */
+
+#endif

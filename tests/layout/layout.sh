@@ -17,6 +17,7 @@ fi
 
 present=$(for m in $modules; do [ ! -f "src/$m/$m.h" ] || echo "$m"; done)
 mapped=$(sed -n 's/^#include "\([a-z_]*\)\/\1\.h".*/\1/p' src/ascendcraft.h)
+mapped=$(for m in $mapped; do [ ! -f "src/$m/$m.h" ] || echo "$m"; done)
 if [ "$present" != "$mapped" ]; then
   echo "src/ascendcraft.h: maps" $mapped "but the modules are" $present
   rc=1

@@ -1,0 +1,99 @@
+/* AscendCraft as a library: operator in, verified AscendC project out. The command `ascendcraft` is its first user.
+ *
+ * One context serves one thread; contexts are independent. Every function returns an exit code (0 is success) and leaves its messages in
+ * the context. Strings that come back live until the next call on the same context.
+ *
+ *   ac_context *c = ac_context_new();
+ *   ac_gen_options o = AC_GEN_OPTIONS_INIT;
+ *   o.input = "softmax.py";
+ *   o.output = "out/softmax";
+ *   if (ac_generate(c, &o) != AC_EXIT_OK) fputs(ac_context_messages(c), stderr);
+ *   ac_context_free(c);
+ */
+#ifndef ASCENDCRAFT_API_H
+#define ASCENDCRAFT_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AC_API __attribute__((visibility("default")))
+
+/* Exit codes, the same for the library and for every sub-command. */
+enum {
+  AC_EXIT_OK = 0,          /* done */
+  AC_EXIT_FAILED = 1,      /* a verification or a check failed */
+  AC_EXIT_BAD_INPUT = 2,   /* bad input or usage */
+  AC_EXIT_UNSUPPORTED = 3, /* understood, but not supported */
+  AC_EXIT_LIMIT = 4,       /* a limit of time, memory or size was hit */
+  AC_EXIT_INTERNAL = 5     /* a fault of AscendCraft */
+};
+
+typedef struct ac_context ac_context;
+AC_API ac_context *ac_context_new(void);     /* NULL when there is no memory */
+AC_API void ac_context_free(ac_context *c);  /* NULL is fine */
+/* Diagnostics of the last call as text: "file:line:col: error[AC0203]: ..." with source line and caret. Never NULL. */
+AC_API const char *ac_context_messages(ac_context *c);
+/* The last call's result as JSON text: {"command", "exit", "diagnostics": [...], and what the command makes}. Never NULL. */
+AC_API const char *ac_context_json(ac_context *c);
+/* Progress lines ("verify: 12 of 40 cases") for people; NULL: none. Not called more than a few times a second. */
+AC_API void ac_context_progress(ac_context *c, void (*fn)(void *user, const char *line), void *user);
+AC_API const char *ac_version(void);
+
+/* Common to the commands that read an operator: PyTorch source (.py) or a DSL program (.craft). */
+typedef struct {
+  const char *input;               /* path of the .py or .craft file */
+  const char *output;              /* folder to write; NULL: ./<operator> */
+  bool force;                      /* replace a non-empty output folder that holds a manifest.json of ours */
+  const char *target;              /* chip, e.g. "ascend910b2" (default when NULL) */
+  const char *name;                /* operator name in snake case; NULL: from the file */
+  const char *class_name;          /* NULL: Model, else the only nn.Module of the file */
+  const char *init;                /* constructor arguments as a Python list; NULL: get_init_inputs() */
+  const char *dtype;               /* NULL: as written; "float32", "float16", "bfloat16" */
+  const char *const *shapes;       /* "x=7,1003"; n_shapes of them */
+  int n_shapes;
+  const char *const *formats;      /* "msopgen", "direct", "six-string", "direct-json"; n_formats 0: all */
+  int n_formats;
+  bool no_verify;                  /* ac_generate: stop after writing the project */
+  const char *dump;                /* ac_lower_file: name of a pass or "all": the program after it goes to dump_to */
+  FILE *dump_to;                   /* NULL: stdout */
+  const char *libpython;           /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
+  double trace_timeout;            /* seconds; 0: 20 */
+  int64_t max_elements;            /* verification budget a case; 0: the default */
+  uint64_t seed;                   /* of verification inputs; 0: the default */
+} ac_gen_options;
+#define AC_GEN_OPTIONS_INIT ((ac_gen_options){0})
+
+/* The main job: trace, plan, check, lower, emit, write, verify. */
+AC_API int ac_generate(ac_context *c, const ac_gen_options *o);
+/* Traces a PyTorch file; ac_context_text() is the graph as text. */
+AC_API int ac_trace_file(ac_context *c, const ac_gen_options *o);
+/* Checks a DSL program (or the one planned for a .py file). */
+AC_API int ac_check_file(ac_context *c, const ac_gen_options *o);
+/* Lowers; ac_context_text() is the DSL program for a .py, the kernel's C++ for a .craft. */
+AC_API int ac_lower_file(ac_context *c, const ac_gen_options *o);
+
+typedef struct {
+  const char *project;        /* folder with manifest.json */
+  const char *const *shapes;  /* further shapes that must be among the cases: "x=7,1003"; several inputs joined by ';' */
+  int n_shapes;
+  bool only_shapes;           /* no others */
+  int64_t max_elements;
+  uint64_t seed;
+} ac_verify_options;
+/* Verifies a project; ac_context_text() is the report. */
+AC_API int ac_verify_project(ac_context *c, const ac_verify_options *o);
+/* Runs one case (the first shape, else the module's own) and reports launch, tiling key, faults and error. */
+AC_API int ac_run_project(ac_context *c, const ac_verify_options *o);
+/* Text that the last call made for people (graph, program, report); "" if none. */
+AC_API const char *ac_context_text(ac_context *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+"""average pooling 3d."""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, kernel, stride=None, padding=0):
+        super().__init__()
+        self.pool = nn.AvgPool3d(kernel_size=kernel, stride=stride, padding=padding)
+
+    def forward(self, x):
+        return self.pool(x)
+
+
+def get_inputs():
+    return [torch.rand(16, 32, 128, 128, 256)]
+
+
+def get_init_inputs():
+    return [3, 2, 1]

@@ -226,6 +226,7 @@ static bool landlock(const ac_sandbox *s, const char *program) {
   static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", NULL};
   bool ok = ll_allow_all(rules, devices, (LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE) & attr.fs);
   ok = ll_allow_all(rules, s->writable, attr.fs) && ok;
+  if (AC_ASAN && reading) ok = ll_allow(rules, "/proc", reading) && ok; /* its start-up reads the memory map */
   if (reading) ok = ll_allow_all(rules, s->read_only, reading) && ok;
   if (reading && program) ok = ll_allow(rules, program, reading) && ok;
   ok = ok && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !syscall(LL_RESTRICT, rules, 0);

@@ -41,8 +41,10 @@ AC_API void ac_context_free(ac_context *c);  /* NULL is fine */
 AC_API const char *ac_context_messages(ac_context *c);
 /* The last call's result as JSON text: {"command", "exit", "diagnostics": [...], and what the command makes}. Never NULL. */
 AC_API const char *ac_context_json(ac_context *c);
-/* Progress lines ("verify: 12 of 40 cases") for people; NULL: none. Not called more than a few times a second. */
-AC_API void ac_context_progress(ac_context *c, void (*fn)(void *user, const char *line), void *user);
+/* Where progress lines go while something takes longer than two seconds (a terminal); NULL: nowhere. */
+AC_API void ac_context_progress(ac_context *c, FILE *terminal);
+/* Prints the last call's diagnostics; `colour` for terminals only. */
+AC_API void ac_context_print(ac_context *c, FILE *out, bool colour);
 AC_API const char *ac_version(void);
 
 /* Common to the commands that read an operator: PyTorch source (.py) or a DSL program (.craft). */
@@ -80,9 +82,12 @@ AC_API int ac_lower_file(ac_context *c, const ac_gen_options *o);
 
 typedef struct {
   const char *project;        /* folder with manifest.json */
-  const char *const *shapes;  /* further shapes that must be among the cases: "x=7,1003"; several inputs joined by ';' */
+  const char *const *shapes;  /* "x=7,1003": shapes in place of the module's own; n_shapes of them, one an input */
   int n_shapes;
-  bool only_shapes;           /* no others */
+  const char *const *formats; /* "msopgen", "direct"; n_formats 0: all that the project holds */
+  int n_formats;
+  bool all;                   /* list the passing cases too */
+  bool colour;                /* in ac_context_text() */
   int64_t max_elements;
   uint64_t seed;
 } ac_verify_options;

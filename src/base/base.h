@@ -172,8 +172,9 @@ bool ac_exists(const char *path);
 char *ac_path_join(ac_arena *a, const char *dir, const char *name);
 const char *ac_basename(const char *path);
 char *ac_absolute(ac_arena *a, const char *path); /* realpath where it exists */
-/* Where the data files, headers and ascendcraft-trace are: $ASCENDCRAFT_HOME, else relative to the executable (build
- * tree or <prefix>/share/ascendcraft). `rel` such as "data/chips". NULL if absent. */
+/* Where the data files, headers and ascendcraft-trace are: below $ASCENDCRAFT_HOME; else beside the executable (or the
+ * library that this is in), in the source tree around it, or in share/ascendcraft and lib/ascendcraft of its prefix.
+ * `rel` such as "data/chips" or "ascendcraft-trace". NULL if absent. */
 char *ac_home_path(ac_arena *a, const char *rel);
 /* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM
  * unless committed. */

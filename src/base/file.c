@@ -3,6 +3,7 @@
 #include "base/internal.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -219,28 +220,34 @@ static char *exe_dir(ac_arena *a) {
   return dir_of(a, buf);
 }
 
-/* In order: the user's word; beside the executable (the other programs of a build or of <prefix>/bin); the source
- * tree that the executable lies in; <prefix>/share of an installed executable; where this library was installed;
- * where it was built. */
+/* Where this code was loaded from: the executable, or libascendcraft.so in somebody else's. */
+static char *library_dir(ac_arena *a) {
+  static const char here;
+  Dl_info info;
+  return dladdr(&here, &info) && info.dli_fname ? dir_of(a, ac_absolute(a, info.dli_fname)) : NULL;
+}
+
+/* Beside the program (the other programs of a build or of <prefix>/bin), or in a folder above it that is a source tree or
+ * an installation's prefix. */
+static char *found_from(ac_arena *a, char *dir, const char *rel) {
+  char *p = found(a, dir, rel);
+  for (char *up = dir; !p; up = dir_of(a, up)) {
+    if (ac_exists(ac_path_join(a, up, "data/chips"))) p = found(a, up, rel);
+    if (!p) p = found(a, ac_path_join(a, up, "share/ascendcraft"), rel);
+    if (!p) p = found(a, ac_path_join(a, up, AC_INSTALL_LIBDIR "/ascendcraft"), rel);
+    if (!p) p = found(a, ac_path_join(a, up, "bin"), rel);
+    if (!strcmp(up, "/") || !strcmp(up, ".")) break;
+  }
+  return p;
+}
+
 char *ac_home_path(ac_arena *a, const char *rel) {
   const char *env = getenv("ASCENDCRAFT_HOME");
   char *p = env && *env ? found(a, env, rel) : NULL;
-  char *dir = p ? NULL : exe_dir(a);
-  if (dir) {
-    p = found(a, dir, rel);
-    for (char *up = dir; !p && strcmp(up, "/") != 0; up = dir_of(a, up))
-      if (ac_exists(ac_path_join(a, up, "data/chips"))) p = found(a, up, rel);
-    if (!p) p = found(a, ac_path_join(a, dir, "../share/ascendcraft"), rel);
-#ifdef AC_INSTALL_LIBDIR
-    if (!p) p = found(a, ac_path_join(a, dir, "../" AC_INSTALL_LIBDIR "/ascendcraft"), rel);
-#endif
-  }
-#ifdef AC_INSTALL_DATA
-  if (!p) p = found(a, AC_INSTALL_DATA, rel);
-#endif
-#ifdef AC_SOURCE_DIR
-  if (!p) p = found(a, AC_SOURCE_DIR, rel);
-#endif
+  char *dirs[] = {p ? NULL : exe_dir(a), p ? NULL : library_dir(a)};
+  for (size_t i = 0; i < AC_COUNT(dirs) && !p; i++)
+    if (dirs[i]) p = found_from(a, dirs[i], rel);
+  if (!p) p = found(a, AC_SOURCE_DIR, rel); /* a build folder that is not in the source tree */
   return p;
 }
 

@@ -117,10 +117,16 @@ static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
     }
     if (arg && at < call->n_args && arg == call->args[at]) at++;
     if (!arg) arg = f->params[i].init;
-    if (!arg) return fail(h, s, "a launch that leaves out a parameter");
+    if (!arg) {
+      fail(h, s, "a launch that leaves out a parameter");
+      return;
+    }
     if (f->params[i].type == AC_CT_POINTER) {
       int t = find_tensor(h, arg);
-      if (t == INT32_MAX) return fail(h, s, "a launch with anything but a tensor where the kernel takes one");
+      if (t == INT32_MAX) {
+      fail(h, s, "a launch with anything but a tensor where the kernel takes one");
+      return;
+    }
       l->tensors[nt++] = t;
     } else {
       ac_aexpr *v = expr(h, arg);
@@ -174,16 +180,25 @@ static ac_aexpr *shape_part(host *h, const ac_cexpr *value, int i) {
 static void assign(host *h, const ac_cstmt *s, ac_ablock *out) {
   static const ac_aekind aug[] = {[AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB, [AC_OP_MUL] = AC_AE_MUL, [AC_OP_DIV] = AC_AE_DIV,
                                   [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
-  if (s->value->prim == AC_P_EMPTY) return workspace(h, s);
+  if (s->value->prim == AC_P_EMPTY) {
+    workspace(h, s);
+    return;
+  }
   if (s->target->kind == AC_CE_TUPLE) {
     for (int i = 0; i < s->target->n_args; i++) {
       ac_aexpr *v = shape_part(h, s->value, i);
-      if (!v) return fail(h, s, "this assignment to several names");
+      if (!v) {
+      fail(h, s, "this assignment to several names");
+      return;
+    }
       set(h, s, s->target->args[i], v, out);
     }
     return;
   }
-  if (!ac_is_scalar(s->value)) return s->value->type == AC_CT_NONE ? fail(h, s, "this assignment") : (void)0;
+  if (!ac_is_scalar(s->value)) {
+    if (s->value->type == AC_CT_NONE) fail(h, s, "this assignment");
+    return;
+  }
   ac_aexpr *v = expr(h, s->value);
   if (v && s->op != AC_OP_NOP) v = ac_ae_bin(h->c->a, aug[s->op], expr(h, s->target), v);
   set(h, s, s->target, v, out);
@@ -196,7 +211,10 @@ static void loop(host *h, const ac_cstmt *s, ac_ablock *out) {
   n->lo = expr(h, s->lo);
   n->hi = expr(h, s->hi);
   n->step = s->step ? expr(h, s->step) : ac_ae_int(h->c->a, 1);
-  if (v->hoist) return fail(h, s, "a loop whose variable is used after it");
+  if (v->hoist) {
+      fail(h, s, "a loop whose variable is used after it");
+      return;
+    }
   size_t mark = h->scope.len;
   ac_push(h->c->a, &h->scope, v->name);
   block(h, s->body, &n->body);
@@ -241,25 +259,32 @@ static bool stmt_ends(const ac_astmt *s) {
 }
 static bool ends(const ac_ablock *b) { return b->len && stmt_ends(b->data[b->len - 1]); }
 
-static bool launches(const ac_ablock *b) {
-  for (size_t i = 0; i < b->len; i++)
-    if (b->data[i]->kind == AC_AS_LAUNCH || launches(&b->data[i]->body) || launches(&b->data[i]->orelse)) return true;
-  return false;
+/* Which states can leave a list of statements: 1 nothing launched yet, 2 launched. Reports a second launch. */
+static int paths(host *h, const ac_cstmt *first, int in) {
+  for (const ac_cstmt *s = first; s && in; s = s->next) {
+    if (s->kind == AC_CS_RETURN) return 0;
+    if (s->kind == AC_CS_EXPR && s->value->prim == AC_P_REFUSE) return 0;
+    if (s->kind == AC_CS_EXPR && s->value->kind == AC_CE_CALL && ac_craft_launch_kernel(h->c->m, s)) {
+      if (in & 2) {
+        ac_diag *x = ac_error(h->c->d, AC0605, s->loc, "a second launch after the first on the same path");
+        ac_help(h->c->d, x, "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
+        h->ok = false;
+        return 0;
+      }
+      in = 2;
+    } else if (s->kind == AC_CS_IF) in = paths(h, s->body, in) | paths(h, s->orelse, in);
+    else if (s->body) in |= paths(h, s->body, in | paths(h, s->body, in));
+  }
+  return in;
 }
 
 static bool block(host *h, const ac_cstmt *first, ac_ablock *out) {
   size_t mark = h->scope.len;
   for (const ac_cstmt *s = first; s; s = s->next) {
-    bool before = launches(out), over = out->len && stmt_ends(out->data[out->len - 1]);
+    bool over = out->len && stmt_ends(out->data[out->len - 1]);
     size_t at = out->len;
     if (over && s->kind == AC_CS_RETURN) break;
     statement(h, s, out);
-    if (before && at < out->len && (launches(&(ac_ablock){.data = out->data + at, .len = out->len - at}))) {
-      ac_diag *x = ac_error(h->c->d, AC0605, s->loc, "a second launch after the first on the same path");
-      ac_help(h->c->d, x, "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
-      h->ok = false;
-      break;
-    }
     if (over && at < out->len) { /* nothing runs after a launch or a refusal */
       out->len = at;
       break;
@@ -340,7 +365,8 @@ bool ac_lower_host(ac_lower_ctx *c) {
     n->value = v->type == AC_AT_FLOAT ? ac_ae_float(c->a, 0) : ac_ae_int(c->a, 0);
     ac_push(c->a, &c->p->host, n);
   }
-  if (!block(&h, f->body, &c->p->host)) return false;
+  paths(&h, f->body, 1);
+  if (!h.ok || !block(&h, f->body, &c->p->host)) return false;
   settle(c, &c->p->host);
   close_paths(c, &c->p->host, f->loc);
   if (!c->p->launches.len) {

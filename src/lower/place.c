@@ -1,0 +1,384 @@
+/* Pass "place": each DSL buffer becomes a queue or a TBuf.
+ *
+ * loaded                        TQue VECIN      loaded and stored, nothing else   TQueBind VECIN to VECOUT
+ * computed, stored              TQue VECOUT     loaded, computed on and stored    TQue VECIN, and a VECOUT queue that a copy goes through
+ * anything else                 TBuf VECCALC
+ *
+ * A queue needs its operations in step on every path. They are placed in the one statement list that holds all accesses of the
+ * buffer (recursively where a statement holds whole lives of it): Alloc before the first write, EnQue after the last write of the
+ * group, DeQue before the first use, Free after the last. Since all four stand in the same list, a loop that runs zero times
+ * cannot leave a queue with an EnQue and no DeQue. Where that shape does not fit (a value that a loop carries round, a load under
+ * a condition inside a loop), the buffer becomes a TBuf and pass "sync" orders its copies by flags. */
+#include "lower/internal.h"
+
+#include <string.h>
+
+enum { LOAD = 1, USE = 2, STORE = 4 }; /* MTE2 writes; vector unit or scalar unit; MTE3 reads */
+
+typedef struct {
+  ac_lower_ctx *c;
+  ac_lkernel *k;
+  const ac_cbuffer *b;
+  int info;
+  int first, second;  /* masks: the writing half of a life and the using half */
+  size_t events;      /* where this buffer's events start */
+  bool looped;        /* an episode stands inside a loop */
+} analysis;
+
+/* ---- what touches a buffer ---- */
+
+typedef struct {
+  const ac_cbuffer *b;
+  int mask;
+} touch;
+
+
+static int mask_of_call(const ac_cexpr *e, const ac_cbuffer *b) {
+  int m = 0;
+  for (int i = 0; i < e->n_args; i++) {
+    const ac_cexpr *x = e->args[i];
+    if (!x || x->buffer != b || x->type != AC_CT_BUFFER) continue;
+    m |= e->prim == AC_P_LOAD ? LOAD : e->prim == AC_P_STORE ? STORE : USE;
+  }
+  return m;
+}
+
+static void touch_call(const ac_cexpr *e, touch *t) {
+  if (!e) return;
+  if (e->kind == AC_CE_CALL) t->mask |= mask_of_call(e, t->b);
+  touch_call(e->a, t);
+  touch_call(e->b, t);
+  touch_call(e->c, t);
+  for (int i = 0; i < e->n_args; i++) touch_call(e->args[i], t);
+  if (e->tile) {
+    touch_call(e->tile->base, t);
+    for (int i = 0; i < e->tile->rank; i++) {
+      touch_call(e->tile->axis[i].extent, t);
+      touch_call(e->tile->axis[i].stride, t);
+    }
+  }
+}
+
+static int touches(const ac_cstmt *s, const ac_cbuffer *b);
+static int touches_list(const ac_cstmt *first, const ac_cbuffer *b) {
+  int m = 0;
+  for (const ac_cstmt *s = first; s; s = s->next) m |= touches(s, b);
+  return m;
+}
+static int touches(const ac_cstmt *s, const ac_cbuffer *b) {
+  touch t = {.b = b};
+  if (s->value && s->value->prim != AC_P_ALLOC_UB) touch_call(s->value, &t);
+  touch_call(s->lo, &t);
+  touch_call(s->hi, &t);
+  touch_call(s->step, &t);
+  return t.mask | touches_list(s->body, b) | touches_list(s->orelse, b);
+}
+
+/* ---- is the first access of a life a write that starts at element 0 and happens on every path? ---- */
+
+static const ac_cexpr *destination(const ac_cexpr *call) {
+  if (call->kind != AC_CE_CALL || !call->n_args) return NULL;
+  if (call->prim == AC_P_LOAD) return call->args[1];
+  if (call->prim == AC_P_STORE || call->prim == AC_P_EXTRACT_SCALAR) return NULL;
+  return call->args[0];
+}
+
+/* The offset is 0 in the first round of the loops in `vars`: a sum of products that each hold a loop variable that starts at 0. */
+static bool starts_at_zero(const ac_cexpr *e, const ac_strvec *vars) {
+  if (!e || (e->kind == AC_CE_INT && e->i == 0)) return true;
+  if (e->kind == AC_CE_NAME) {
+    for (size_t i = 0; i < vars->len; i++)
+      if (!strcmp(vars->data[i], e->s)) return true;
+    return false;
+  }
+  if (e->kind != AC_CE_BINARY) return false;
+  if (e->op == AC_OP_MUL) return starts_at_zero(e->a, vars) || starts_at_zero(e->b, vars);
+  return e->op == AC_OP_ADD && starts_at_zero(e->a, vars) && starts_at_zero(e->b, vars);
+}
+
+typedef enum { NOT_YET, DEFINES, FAILS } verdict;
+
+static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_strvec *vars, bool sure) {
+  if (!touches(s, b)) return NOT_YET;
+  if (s->kind == AC_CS_WITH || s->kind == AC_CS_FOR) {
+    size_t mark = vars->len;
+    if (s->kind == AC_CS_FOR) {
+      if (s->lo && s->lo->kind == AC_CE_INT && s->lo->i == 0) ac_push(a, vars, s->target->s);
+      else sure = false;
+    }
+    verdict v = NOT_YET;
+    for (const ac_cstmt *x = s->body; x && v == NOT_YET; x = x->next) v = defines(a, x, b, vars, sure);
+    vars->len = mark;
+    return v;
+  }
+  if (s->kind != AC_CS_EXPR || !sure) return FAILS;
+  const ac_cexpr *call = s->value, *d = destination(call);
+  if (!d || d->buffer != b || !starts_at_zero(d->offset, vars)) return FAILS;
+  if (call->prim == AC_P_INST && (ac_insts[call->inst].flags & AC_INST_DST_IN)) return FAILS;
+  for (int i = 0; i < call->n_args; i++) {
+    touch t = {.b = b};
+    if (call->args[i] == d || !call->args[i]) continue;
+    /* the work tensor of a reduction is scratch: not read before it is written */
+    if (call->prim == AC_P_INST && ac_insts[call->inst].form == AC_FORM_REDUCE && i == 2) continue;
+    if (call->args[i]->buffer == b) return FAILS;
+    touch_call(call->args[i], &t);
+    if (t.mask) return FAILS;
+  }
+  return DEFINES;
+}
+
+static bool definite(analysis *x, const ac_cstmt *s) {
+  ac_strvec vars = {0};
+  return defines(x->c->a, s, x->b, &vars, true) == DEFINES;
+}
+
+/* ---- lives in a list ---- */
+
+static void event(analysis *x, const ac_cstmt *at, bool after, ac_lop op, bool in_loop) {
+  ac_levent e = {.at = at, .after = after, .op = op, .info = x->info};
+  ac_push(x->c->a, &x->k->events, e);
+  x->looped |= in_loop;
+}
+
+static bool lives(analysis *x, const ac_cstmt *first, bool in_loop);
+
+static bool lives_inside(analysis *x, const ac_cstmt *s, bool in_loop) {
+  if (s->kind == AC_CS_FOR || s->kind == AC_CS_WHILE) return lives(x, s->body, true);
+  if (s->kind == AC_CS_IF) return lives(x, s->body, in_loop) && lives(x, s->orelse, in_loop);
+  return false; /* one stage block both fills and uses it */
+}
+
+/* Ends the life at hand. `use` NULL: written and never used; then a queue that was filled is emptied at once. */
+static void end_life(analysis *x, const ac_cstmt *write, const ac_cstmt *use, bool in_loop) {
+  if (!use) {
+    event(x, write, true, AC_LV_ENQUE, in_loop);
+    event(x, write, true, AC_LV_DEQUE, in_loop);
+    event(x, write, true, AC_LV_FREE, in_loop);
+  } else event(x, use, true, AC_LV_FREE, in_loop);
+}
+
+static bool lives(analysis *x, const ac_cstmt *first, bool in_loop) {
+  const ac_cstmt *write = NULL, *use = NULL; /* last of each in the life at hand */
+  bool any = false;
+  for (const ac_cstmt *s = first; s; s = s->next) {
+    int m = touches(s, x->b);
+    if (!m) continue;
+    bool w = m & x->first, u = m & x->second;
+    if (w && u) {
+      touch own = {.b = x->b}; /* a condition that reads the buffer while its block fills it */
+      touch_call(s->value, &own);
+      if (own.mask) return false;
+      if (write) end_life(x, write, use, in_loop);
+      write = use = NULL;
+      if (!lives_inside(x, s, in_loop)) return false;
+    } else if (w) {
+      if (write && !use) { /* the group grows */
+        write = s;
+        any = true;
+        continue;
+      }
+      if (!definite(x, s) && (in_loop || any)) return false;
+      if (!definite(x, s) && x->first == USE) return false;
+      if (write) end_life(x, write, use, in_loop);
+      use = NULL;
+      write = s;
+      event(x, s, false, AC_LV_ALLOC, in_loop);
+    } else {
+      if (!write) return false;
+      if (!use) {
+        event(x, write, true, AC_LV_ENQUE, in_loop);
+        event(x, s, false, AC_LV_DEQUE, in_loop);
+      }
+      use = s;
+    }
+    any = true;
+  }
+  if (write) end_life(x, write, use, in_loop);
+  return true;
+}
+
+/* ---- sizes: buffers are made in Init, before any statement of the kernel runs ---- */
+
+typedef struct {
+  ac_lower_ctx *c;
+  ac_lkernel *k;
+  int depth;
+  bool ok;
+} sizing;
+
+static ac_aexpr *known_before(void *user, const char *name) {
+  sizing *z = user;
+  ac_lvar *v = ac_lvar_find(&z->k->vars, name);
+  if (!v || (v->param && !v->assigns)) return NULL;
+  if (!v->param && v->assigns == 1 && v->value && !v->loop && z->depth < 32) {
+    ac_lconv conv = {.c = z->c, .k = z->k};
+    ac_aexpr *e = ac_lower_expr(&conv, v->value);
+    z->depth++;
+    if (e) e = ac_ae_subst(z->c->a, e, known_before, z);
+    z->depth--;
+    if (e) return e;
+  }
+  z->ok = false;
+  return NULL;
+}
+
+static bool uses_block(const ac_aexpr *e) {
+  return e && (e->kind == AC_AE_BLOCK_IDX || e->kind == AC_AE_BLOCK_NUM || uses_block(e->a) || uses_block(e->b) || uses_block(e->c));
+}
+
+static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b) {
+  ac_lconv conv = {.c = c, .k = k};
+  ac_aexpr *n = ac_ae_int(c->a, 1);
+  int bytes = ac_dtypes[b->dtype].bytes;
+  for (int i = 0; i < b->rank; i++) {
+    ac_aexpr *e = ac_lower_expr(&conv, b->shape[i]);
+    if (!e) return NULL;
+    if (i == b->rank - 1 && b->rank > 1) e = ac_ae_bin(c->a, AC_AE_ALIGN_UP, e, ac_ae_int(c->a, 32 / bytes)); /* row pitch */
+    n = ac_ae_bin(c->a, AC_AE_MUL, n, e);
+  }
+  sizing z = {.c = c, .k = k, .ok = true};
+  n = ac_ae_subst(c->a, n, known_before, &z);
+  if (z.ok && !uses_block(n)) return n;
+  ac_diag *x = ac_error(c->d, AC0602, b->loc, "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
+  ac_help(c->d, x, "size it from kernel parameters and constants; use a smaller count for the part that is in use");
+  return NULL;
+}
+
+/* ---- masks and compares ---- */
+
+static void mark_call(ac_lkernel *k, const ac_cexpr *e) {
+  if (!e || e->kind != AC_CE_CALL || e->prim != AC_P_INST) return;
+  ac_form f = ac_insts[e->inst].form;
+  for (size_t i = 0; i < k->infos.len; i++) {
+    ac_linfo *n = &k->infos.data[i];
+    bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
+    for (int j = 0; j < e->n_args; j++) {
+      if (!e->args[j] || e->args[j]->buffer != n->b) continue;
+      n->mask |= (compare && j == 0) || ((f == AC_FORM_SELECT || f == AC_FORM_SELECT_S) && j == 1);
+      n->whole_repeats |= compare && j > 0;
+    }
+  }
+}
+static void mark(ac_lkernel *k, const ac_cstmt *first) {
+  for (const ac_cstmt *s = first; s; s = s->next) {
+    if (s->kind == AC_CS_EXPR) mark_call(k, s->value);
+    mark(k, s->body);
+    mark(k, s->orelse);
+  }
+}
+
+/* ---- placing ---- */
+
+static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const char *suffix, ac_amem mem, ac_aexpr *n) {
+  ac_abuffer q = {.name = ac_sprintf(c->a, "%s%s", ac_lower_name(c->a, b->name), suffix), .buffer = b->name, .mem = mem, .dtype = b->dtype,
+                  .depth = 1, .elements = n, .round_to = 32, .loc = b->loc};
+  ac_push(c->a, &k->k->buffers, q);
+  return (int)k->k->buffers.len - 1;
+}
+
+static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n) {
+  ac_linfo *f = &k->infos.data[i];
+  int m = touches_list(k->fn->body, f->b);
+  analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
+  x.first = m & LOAD ? LOAD : USE;
+  x.second = m & LOAD ? USE | STORE : STORE;
+  f->queued = (m & (LOAD | STORE)) && lives(&x, k->fn->body, false);
+  if (!f->queued) k->events.len = x.events;
+  ac_amem mem = !f->queued ? AC_MEM_VECCALC : !(m & LOAD) ? AC_MEM_VECOUT : (m & STORE) && !(m & USE) ? AC_MEM_BIND : AC_MEM_VECIN;
+  f->buffer = add_buffer(c, k, f->b, f->queued ? "Queue" : "Buf", mem, n);
+  ac_abuffer *q = &k->k->buffers.data[f->buffer];
+  q->sync = !f->queued && (m & (LOAD | STORE));
+  if (f->queued) q->depth = f->b->pinned ? f->b->pinned : x.looped ? 2 : 1;
+  q->pinned = f->b->pinned > 0;
+  if (f->whole_repeats) q->round_to = 256;
+  if (f->mask) q->dtype = AC_U8;
+  f->handle = AC_NEW(c->a, ac_atensor);
+  f->handle->name = ac_lower_name(c->a, f->b->name);
+  f->handle->buffer = f->buffer;
+  ac_push(c->a, &k->k->handles, f->handle);
+  f->out_buffer = -1;
+  if (mem == AC_MEM_VECIN && (m & STORE)) {
+    f->out_buffer = add_buffer(c, k, f->b, "OutQueue", AC_MEM_VECOUT, n);
+    k->k->buffers.data[f->out_buffer].depth = q->depth;
+  }
+}
+
+/* At most 8 events of a kind can be live, and a queue takes one a slot; one stays free for flags. Doubles become singles from the
+ * last buffer on until the sum fits. Source: CANN 8.1 basic_api, kernel_tquebind_impl.h and kernel_tpipe_impl.h. */
+static void limit_depths(ac_akernel *k, ac_amem mem) {
+  for (;;) {
+    int sum = 0, last = -1;
+    for (size_t i = 0; i < k->buffers.len; i++) {
+      const ac_abuffer *b = &k->buffers.data[i];
+      if (b->mem != mem && !(b->mem == AC_MEM_BIND && mem != AC_MEM_VECCALC)) continue;
+      sum += b->depth;
+      if (b->depth > 1 && !b->pinned) last = (int)i;
+    }
+    if (sum <= 8 || last < 0) return;
+    k->buffers.data[last].depth = 1;
+  }
+}
+
+static int total_depth(const ac_akernel *k, ac_amem mem) {
+  int sum = 0;
+  for (size_t i = 0; i < k->buffers.len; i++)
+    if (k->buffers.data[i].mem == mem || (k->buffers.data[i].mem == AC_MEM_BIND && mem != AC_MEM_VECCALC)) sum += k->buffers.data[i].depth;
+  return sum;
+}
+
+/* Queues beyond those that events allow give way to flags: always right, only slower. A flag needs a free event itself. */
+static void limit_queues(ac_lkernel *k, ac_amem mem) {
+  for (int limit = 8; total_depth(k->k, mem) > limit; limit = 7) {
+    size_t i = k->infos.len;
+    while (i-- > 0) {
+      const ac_linfo *f = &k->infos.data[i];
+      if (f->queued && f->out_buffer < 0 && (k->k->buffers.data[f->buffer].mem == mem || k->k->buffers.data[f->buffer].mem == AC_MEM_BIND)) break;
+    }
+    if (i == (size_t)-1) return;
+    ac_abuffer *b = &k->k->buffers.data[k->infos.data[i].buffer];
+    b->mem = AC_MEM_VECCALC;
+    b->sync = true;
+    b->depth = 1;
+    k->infos.data[i].queued = false;
+    size_t w = 0;
+    for (size_t r = 0; r < k->events.len; r++)
+      if (k->events.data[r].info != (int)i) k->events.data[w++] = k->events.data[r];
+    k->events.len = w;
+  }
+}
+
+/* A handle whose queue operations stand in different methods, or in Process itself, is a class member. */
+static void decide_members(ac_lkernel *k) {
+  for (size_t i = 0; i < k->infos.len; i++) {
+    const ac_cstmt *at = NULL;
+    for (size_t j = 0; j < k->events.len; j++) {
+      const ac_levent *e = &k->events.data[j];
+      if (e->info != (int)i) continue;
+      bool starts = e->op == AC_LV_ALLOC || e->op == AC_LV_DEQUE;
+      if (e->at->kind != AC_CS_WITH || (!starts && at != e->at)) k->infos.data[i].handle->member = true;
+      if (starts) at = e->at;
+    }
+  }
+}
+
+bool ac_lower_place(ac_lower_ctx *c) {
+  for (size_t n = 0; n < c->kernels.len; n++) {
+    ac_lkernel *k = c->kernels.data[n];
+    for (size_t i = 0; i < k->fn->buffers.len; i++) {
+      ac_linfo f = {.b = k->fn->buffers.data[i], .out_buffer = -1};
+      ac_push(c->a, &k->infos, f);
+    }
+    mark(k, k->fn->body);
+    for (size_t i = 0; i < k->infos.len; i++) {
+      ac_aexpr *e = capacity(c, k, k->infos.data[i].b);
+      if (!e) return false;
+      place(c, k, i, e);
+    }
+    limit_depths(k->k, AC_MEM_VECIN);
+    limit_depths(k->k, AC_MEM_VECOUT);
+    limit_queues(k, AC_MEM_VECIN);
+    limit_queues(k, AC_MEM_VECOUT);
+    decide_members(k);
+  }
+  return true;
+}

@@ -1,0 +1,334 @@
+/* The session, the launch, the blocks on their threads, and what orders them. */
+#include "sim/core_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Thread_local acsim_block *acsim_self;
+acsim_session *acsim_current;
+
+/* A thread's own copy of the on-chip memories, used by one block after another. */
+struct acsim_worker {
+  acsim_memory mem[ACSIM_MEMS];
+};
+
+acsim_block *acsim_here(const char *what) {
+  if (acsim_self) return acsim_self;
+  fprintf(stderr, "simulator: %s was called outside of a kernel launch\n", what);
+  abort();
+}
+
+/* ---- session ---- */
+
+static int by_address(const void *a, const void *b) {
+  const acsim_gm *x = *(acsim_gm *const *)a, *y = *(acsim_gm *const *)b;
+  return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void acsim_add_buffer(acsim_session *s, const acsim_buffer *b) {
+  acsim_gm *g = AC_NEW(s->arena, acsim_gm);
+  g->b = *b;
+  if (g->b.elem < 1) g->b.elem = 1;
+  g->start = b->data;
+  g->end = g->start + b->bytes;
+  g->elems = b->bytes / g->b.elem;
+  bool tracked = b->kind == ACSIM_OUTPUT || b->kind == ACSIM_INOUT || b->kind == ACSIM_WORKSPACE;
+  /* calloc, not the arena: pages that are never touched cost nothing */
+  if (tracked && g->elems && !(g->written = calloc((size_t)(g->elems + 63) / 64, 8))) {
+    fprintf(stderr, "simulator: out of memory for the record of writes to %s\n", b->name);
+    exit(AC_LIMIT);
+  }
+  ac_push(s->arena, &s->gms, g);
+  qsort(s->gms.data, s->gms.len, sizeof *s->gms.data, by_address);
+}
+
+acsim_session *acsim_open(const acsim_config *c) {
+  ac_arena *a = ac_arena_new();
+  acsim_session *s = AC_NEW(a, acsim_session);
+  s->arena = a;
+  s->cfg = *c;
+  s->chip = c->chip;
+  s->faults.arena = a;
+  pthread_mutex_init(&s->faults.lock, NULL);
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->changed, NULL);
+  for (int i = 0; i < c->n_buffers; i++) acsim_add_buffer(s, &c->buffers[i]);
+  acsim_current = s;
+  return s;
+}
+
+void acsim_close(acsim_session *s) {
+  if (acsim_current == s) acsim_current = NULL;
+  for (size_t i = 0; i < s->gms.len; i++) {
+    free(s->gms.data[i]->written);
+    free(s->gms.data[i]->twice);
+  }
+  pthread_mutex_destroy(&s->faults.lock);
+  pthread_mutex_destroy(&s->lock);
+  pthread_cond_destroy(&s->changed);
+  ac_arena_free(s->arena);
+}
+
+void acsim_set_tiling_key(acsim_session *s, uint64_t key) { s->key = key; }
+int64_t acsim_ub_peak(const acsim_session *s) { return s->ub_peak; }
+int64_t acsim_blocks_run(const acsim_session *s) { return s->blocks_run; }
+int64_t acsim_last_block_dim(const acsim_session *s) { return s->block_dim; }
+
+void acsim_finish(acsim_session *s) {
+  if (s->finished) return;
+  s->finished = true;
+  acsim_gm_report(s);
+}
+
+/* ---- one block ---- */
+
+static uint32_t memory_size(const ac_chip *c, int mem) {
+  switch (mem) {
+  case ACSIM_UB: return (uint32_t)c->ub;
+  case ACSIM_L1: return (uint32_t)c->l1;
+  case ACSIM_L0A: return (uint32_t)c->l0a;
+  case ACSIM_L0B: return (uint32_t)c->l0b;
+  case ACSIM_L0C: return (uint32_t)c->l0c;
+  default: return 0;
+  }
+}
+
+/* Memories are made when a block first asks for them; nothing in them counts as written then. */
+acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
+  acsim_memory *m = &b->mem[mem];
+  if (m->data) return m;
+  acsim_memory *own = &b->worker->mem[mem];
+  if (!own->data) {
+    own->size = memory_size(b->s->chip, mem);
+    own->data = aligned_alloc(256, ((size_t)own->size + 511) / 256 * 256);
+    own->state = malloc((size_t)own->size + 64);
+    if (!own->data || !own->state) {
+      fprintf(stderr, "simulator: out of memory\n");
+      exit(AC_LIMIT);
+    }
+    memset(own->data, 0xa5, own->size);
+  }
+  memset(own->state, 0, own->size);
+  *m = *own;
+  return m;
+}
+
+static void finish_block(acsim_session *s, acsim_block *b);
+
+static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
+  acsim_block *b = calloc(1, sizeof *b);
+  if (!b) exit(AC_LIMIT);
+  b->s = s;
+  b->worker = w;
+  b->rank = rank;
+  b->index = s->first + (s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
+  b->arena = ac_arena_new();
+  acsim_block_begin(b);
+  acsim_self = b;
+  if (!setjmp(b->leave)) {
+    s->call(s->user);
+    acsim_block_end(b);
+  }
+  acsim_self = NULL;
+  finish_block(s, b);
+  ac_arena_free(b->arena);
+  free(b);
+}
+
+void acsim_leave(acsim_block *b) { longjmp(b->leave, 1); }
+
+/* ---- threads: blocks start in rank order; a thread that waits in SyncAll is replaced, so that every block gets there ---- */
+
+static void *work(void *arg);
+
+/* With the lock held. */
+static void start_worker(acsim_session *s) {
+  pthread_attr_t attr;
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, 4u << 20);
+  int rc = pthread_create(&s->handles[s->n_handles], &attr, work, s);
+  pthread_attr_destroy(&attr);
+  if (!rc) {
+    s->n_handles++;
+    s->running++;
+  } else if (!s->running) {
+    fprintf(stderr, "simulator: no thread for a block: %s\n", strerror(rc));
+    exit(AC_LIMIT);
+  }
+}
+
+static void *work(void *arg) {
+  acsim_session *s = arg;
+  acsim_worker w = {0};
+  pthread_mutex_lock(&s->lock);
+  while (s->next < s->count && s->running <= s->threads) {
+    int64_t rank = s->next++;
+    s->state[rank] = BLOCK_RUNS;
+    pthread_mutex_unlock(&s->lock);
+    run_block(s, &w, rank);
+    pthread_mutex_lock(&s->lock);
+  }
+  s->running--;
+  pthread_mutex_unlock(&s->lock);
+  for (int i = 0; i < ACSIM_MEMS; i++) {
+    free(w.mem[i].data);
+    free(w.mem[i].state);
+  }
+  return NULL;
+}
+
+/* With the lock held: everybody has arrived or ended. */
+static void release(acsim_session *s) {
+  for (int64_t i = 0; i < s->count; i++)
+    if (s->state[i] == BLOCK_ARRIVED) s->state[i] = BLOCK_RUNS;
+  s->running += (int)s->arrived;
+  s->arrived = 0;
+  s->cleared = 0;
+  s->phase++;
+  pthread_cond_broadcast(&s->changed);
+}
+
+static void finish_block(acsim_session *s, acsim_block *b) {
+  pthread_mutex_lock(&s->lock);
+  s->state[b->rank] = BLOCK_DONE;
+  s->done++;
+  s->blocks_run++;
+  if (b->ub_peak > s->ub_peak) s->ub_peak = b->ub_peak;
+  bool stuck = s->arrived && s->arrived + s->done == s->count;
+  if (stuck) release(s);
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+  if (stuck)
+    acsim_fault(s, b, "sync-mismatch", (acsim_at){0},
+                "block %lld ended without the SyncAll in which other blocks wait: on the device they wait for ever",
+                (long long)b->index);
+}
+
+void acsim_sync_all(const char *file, int32_t line) {
+  acsim_block *b = acsim_here("SyncAll");
+  acsim_session *s = b->s;
+  b->calls++;
+  if (s->block_dim > s->chip->vector_cores) {
+    acsim_fault(s, b, "sync-too-many-blocks", AT,
+                "SyncAll in a launch of %lld blocks: %s has %d vector cores, so the blocks are never all at work and the device "
+                "waits for ever",
+                (long long)s->block_dim, s->chip->soc, s->chip->vector_cores);
+    acsim_leave(b);
+  }
+  pthread_mutex_lock(&s->lock);
+  uint64_t phase = s->phase;
+  s->state[b->rank] = BLOCK_ARRIVED;
+  s->arrived++;
+  s->running--;
+  if (s->arrived + s->done == s->count) {
+    bool mismatch = s->done != 0;
+    release(s);
+    pthread_mutex_unlock(&s->lock);
+    if (mismatch)
+      acsim_fault(s, b, "sync-mismatch", AT, "SyncAll waits for %lld blocks that have ended: on the device it waits for ever",
+                  (long long)s->done);
+    return;
+  }
+  pthread_cond_broadcast(&s->changed); /* a gate may open */
+  if (s->next < s->count && s->running < s->threads) start_worker(s);
+  while (s->phase == phase) pthread_cond_wait(&s->changed, &s->lock);
+  pthread_mutex_unlock(&s->lock);
+}
+
+void acsim_gate(acsim_block *b) {
+  acsim_session *s = b->s;
+  pthread_mutex_lock(&s->lock);
+  for (;;) {
+    while (s->cleared < b->rank && (s->state[s->cleared] == BLOCK_DONE || s->state[s->cleared] == BLOCK_ARRIVED)) s->cleared++;
+    if (s->cleared >= b->rank) break;
+    pthread_cond_wait(&s->changed, &s->lock);
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+static int host_threads(const acsim_session *s) {
+  long n = s->cfg.threads > 0 ? s->cfg.threads : sysconf(_SC_NPROCESSORS_ONLN);
+  if (n < 1) n = 1;
+  return (int)(n > s->count ? (s->count ? s->count : 1) : n);
+}
+
+void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call)(void *), void *user) {
+  s->block_dim = block_dim;
+  s->key = key;
+  s->call = call;
+  s->user = user;
+  s->first = s->cfg.n_blocks ? s->cfg.first_block : 0;
+  s->count = s->cfg.n_blocks ? s->cfg.n_blocks : block_dim;
+  if (s->first > block_dim) s->first = block_dim;
+  if (s->count > block_dim - s->first) s->count = block_dim - s->first;
+  s->next = s->done = s->arrived = s->cleared = 0;
+  s->phase = 0;
+  s->threads = host_threads(s);
+  s->state = calloc((size_t)s->count + 1, 1);
+  s->handles = calloc((size_t)s->count + (size_t)s->threads + 1, sizeof *s->handles);
+  if (!s->state || !s->handles) exit(AC_LIMIT);
+  s->n_handles = s->running = 0;
+  pthread_mutex_lock(&s->lock);
+  for (int i = 0; i < s->threads && i < s->count; i++) start_worker(s);
+  pthread_mutex_unlock(&s->lock);
+  /* a worker may start others, which append to handles: join by index until none is left */
+  for (int i = 0;; i++) {
+    pthread_mutex_lock(&s->lock);
+    bool more = i < s->n_handles;
+    pthread_t t = s->handles[i];
+    pthread_mutex_unlock(&s->lock);
+    if (!more) break;
+    pthread_join(t, NULL);
+  }
+  free(s->state);
+  free(s->handles);
+  s->state = NULL;
+  s->handles = NULL;
+}
+
+void acsim_icpu_run(const char *name, uint32_t blocks, void (*call)(void *), void *user) {
+  if (!acsim_current) {
+    fprintf(stderr, "simulator: ICPU_RUN_KF(%s) without a session\n", name);
+    abort();
+  }
+  acsim_launch(acsim_current, blocks, acsim_current->key, call, user);
+}
+void acsim_icpu_tiling_key(uint64_t key) {
+  if (acsim_current) acsim_current->key = key;
+}
+
+/* ---- what a block may ask ---- */
+
+int64_t acsim_block_index(void) { return acsim_here("GetBlockIdx")->index; }
+int64_t acsim_block_count(void) { return acsim_here("GetBlockNum")->s->block_dim; }
+uint64_t acsim_tiling_key(void) { return acsim_here("TILING_KEY_IS")->s->key; }
+int64_t acsim_cycles(void) { return acsim_here("GetSystemCycle")->calls; }
+
+void acsim_kernel_assert(const char *text, const char *file, int32_t line) {
+  acsim_block *b = acsim_here("ASSERT");
+  acsim_fault(b->s, b, "assert", AT, "the kernel's own check failed: %s", text);
+  acsim_leave(b);
+}
+void acsim_kernel_trap(const char *file, int32_t line) {
+  acsim_block *b = acsim_here("Trap");
+  acsim_fault(b->s, b, "trap", AT, "the kernel called Trap()");
+  acsim_leave(b);
+}
+void acsim_kernel_printf(const char *format, ...) {
+  acsim_block *b = acsim_here("PRINTF");
+  va_list ap;
+  va_start(ap, format);
+  flockfile(stderr);
+  fprintf(stderr, "[block %lld] ", (long long)b->index);
+  vfprintf(stderr, format, ap);
+  funlockfile(stderr);
+  va_end(ap);
+}
+
+float acsim_half_to_float(uint16_t h) { return ac_f16_to_f32(h); }
+uint16_t acsim_float_to_half(float f) { return ac_f32_to_f16(f, AC_RN_RINT); }
+float acsim_bf16_to_float(uint16_t b) { return ac_bf16_to_f32(b); }
+uint16_t acsim_float_to_bf16(float f) { return ac_f32_to_bf16(f, AC_RN_RINT); }
+uint16_t acsim_double_to_half(double d) { return ac_f64_to_f16(d, AC_RN_RINT); }
+uint16_t acsim_double_to_bf16(double d) { return ac_f64_to_bf16(d, AC_RN_RINT); }

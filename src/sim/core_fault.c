@@ -1,0 +1,63 @@
+/* Faults: the same place once, with a count; the message of the first block (in starting order) that met it. */
+#include "sim/core_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PLACES = 200 };
+
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static acsim_entry *find(acsim_collector *c, const char *kind, acsim_at at) {
+  for (size_t i = 0; i < c->list.len; i++) {
+    acsim_entry *e = &c->list.data[i];
+    if (e->f.line == at.line && !strcmp(e->f.kind, kind) && same_text(e->f.file, at.file)) return e;
+  }
+  return NULL;
+}
+
+static void fill(acsim_collector *c, acsim_entry *e, const acsim_block *b, const char *fmt, va_list ap) {
+  e->f.message = ac_vsprintf(c->arena, fmt, ap);
+  e->f.block = b ? b->index : -1;
+  e->rank = b ? b->rank : -1;
+}
+
+void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...) {
+  acsim_collector *c = &s->faults;
+  va_list ap;
+  va_start(ap, fmt);
+  pthread_mutex_lock(&c->lock);
+  acsim_entry *e = find(c, kind, at);
+  if (e) {
+    e->f.count++;
+    if (b && b->rank < e->rank) fill(c, e, b, fmt, ap);
+  } else if (c->list.len == MAX_PLACES) {
+    c->dropped++;
+  } else {
+    acsim_entry fresh = {.f = {.kind = kind, .line = at.line, .count = 1}};
+    fresh.f.file = at.file ? ac_strdup(c->arena, at.file) : NULL;
+    fill(c, &fresh, b, fmt, ap);
+    ac_push(c->arena, &c->list, fresh);
+  }
+  pthread_mutex_unlock(&c->lock);
+  va_end(ap);
+}
+
+static int by_place(const void *x, const void *y) {
+  const ac_sim_fault *a = x, *b = y;
+  if (!a->file != !b->file) return a->file ? -1 : 1; /* faults without a place come last */
+  int r = a->file ? strcmp(a->file, b->file) : 0;
+  if (!r) r = a->line < b->line ? -1 : a->line > b->line;
+  if (!r) r = strcmp(a->kind, b->kind);
+  return r ? r : strcmp(a->message, b->message);
+}
+
+const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped) {
+  const acsim_collector *c = &s->faults;
+  ac_sim_fault *out = AC_NEW_N(c->arena, ac_sim_fault, c->list.len + 1);
+  for (size_t i = 0; i < c->list.len; i++) out[i] = c->list.data[i].f;
+  if (c->list.len) qsort(out, c->list.len, sizeof *out, by_place);
+  *n = c->list.len;
+  if (dropped) *dropped = c->dropped;
+  return out;
+}

@@ -1,0 +1,190 @@
+/* What the files of the core share. */
+#ifndef AC_SIM_CORE_INTERNAL_H
+#define AC_SIM_CORE_INTERNAL_H
+
+#include <pthread.h>
+#include <setjmp.h>
+
+#include "../../sim/include/acsim/kernel_abi.h"
+#include "sim/core.h"
+
+typedef struct {
+  const char *file;
+  int line;
+} acsim_at;
+#define AT ((acsim_at){file, line})
+
+/* ---- faults ---- */
+
+typedef struct {
+  ac_sim_fault f;
+  int64_t rank; /* order position of the block whose message is kept */
+} acsim_entry;
+typedef struct {
+  pthread_mutex_t lock;
+  ac_arena *arena;
+  AC_VEC(acsim_entry) list;
+  int64_t dropped;
+} acsim_collector;
+
+/* ---- global memory ---- */
+
+typedef struct {
+  acsim_buffer b;
+  uint8_t *start, *end;
+  int64_t elems;
+  uint64_t *written; /* a bit an element; NULL for inputs */
+  uint64_t *twice;   /* allocated by the first double write */
+  int64_t twice_count;
+  acsim_at twice_at; /* lowest source place that wrote an element again */
+} acsim_gm;
+
+/* ---- on-chip memory ---- */
+
+/* state: one bit a bit of data, set once written; 0xff is a whole written byte. Masks need bits: a Compare over a partly filled
+ * repeat leaves the bits of its undefined lanes undefined. */
+typedef struct {
+  uint8_t *data, *state;
+  uint32_t size;
+} acsim_memory;
+
+typedef enum { SLOT_FREE, SLOT_ALLOCATED, SLOT_QUEUED, SLOT_DEQUEUED, SLOT_TBUF, SLOT_GONE } acsim_slot_state;
+typedef struct {
+  uint32_t base, size;
+  uint16_t queue, gen;
+  uint8_t mem, pos;
+  acsim_slot_state state;
+  acsim_at at;      /* last change of state */
+  int8_t free_event; /* event id that FreeTensor took; -1: none */
+  int8_t queue_event; /* event id that EnQue took; -1: none */
+} acsim_slot;
+enum { MAX_FIFO = 64 };
+typedef struct {
+  uint16_t first, num; /* slots */
+  uint16_t fifo[MAX_FIFO];
+  int head, len, depth, cursor;
+  uint8_t src, dst, mem;
+  uint32_t bytes; /* of one slot, rounded up */
+  bool tbuf;
+  void *pipe;
+  acsim_at at;
+} acsim_queue;
+
+/* ---- a block ---- */
+
+enum { EVENT_KINDS = 35, EVENT_IDS = 8 };
+typedef struct acsim_worker acsim_worker;
+typedef struct acsim_block {
+  acsim_session *s;
+  acsim_worker *worker;
+  int64_t index, rank; /* block number; position in the starting order */
+  acsim_memory mem[ACSIM_MEMS];
+  AC_VEC(acsim_slot) slots; /* [0] unused */
+  AC_VEC(acsim_queue) queues; /* [0] unused */
+  uint32_t used[ACSIM_MEMS];
+  void *pipe;
+  acsim_at pipe_at;
+  bool select_used;    /* a Select that writes the reserved bytes */
+  acsim_at select_at;
+  bool flag[EVENT_KINDS][EVENT_IDS], held[EVENT_KINDS][EVENT_IDS];
+  acsim_at flag_at[EVENT_KINDS][EVENT_IDS];
+  int atomic, atomic_type;
+  uint64_t pad_value;
+  bool pad_set;
+  int64_t ub_peak, calls;
+  uint16_t generation;
+  ac_arena *arena;
+  jmp_buf leave;
+} acsim_block;
+
+/* ---- a session ---- */
+
+typedef enum { BLOCK_WAITS_TO_START, BLOCK_RUNS, BLOCK_ARRIVED, BLOCK_DONE } acsim_block_state;
+struct acsim_session {
+  ac_arena *arena;
+  const ac_chip *chip;
+  acsim_config cfg;
+  AC_VEC(acsim_gm *) gms; /* sorted by address */
+  acsim_collector faults;
+  int64_t ub_peak, blocks_run, block_dim;
+  uint64_t key;
+  bool finished;
+  /* the running launch */
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  void (*call)(void *);
+  void *user;
+  int64_t first, count, next, done, arrived, cleared;
+  uint64_t phase;
+  uint8_t *state; /* acsim_block_state by rank */
+  int running, threads;
+  pthread_t *handles;
+  int n_handles;
+};
+
+extern _Thread_local acsim_block *acsim_self;
+extern acsim_session *acsim_current;
+
+/* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
+acsim_block *acsim_here(const char *what);
+
+/* Records a fault; b may be NULL (of no block). */
+void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...) AC_PRINTF(5, 6);
+/* Ends the block: it could not go on (a deadlock on the device). */
+AC_NORETURN void acsim_leave(acsim_block *b);
+/* Waits until every block before this one has finished, or waits in SyncAll: atomics take effect in block order. */
+void acsim_gate(acsim_block *b);
+
+/* ---- the one way to memory -------------------------------------------------------------------------------------------
+ * Every instruction names its pipe and what it touches here, before it computes. Bounds, alignment, lifetime and poison are
+ * checked; order between pipes and time have their place here too. */
+
+typedef enum { ACSIM_READ = 1, ACSIM_WRITE = 2, ACSIM_SOFT = 4 /* undefined bytes are no fault here */ } acsim_how;
+typedef struct {
+  const char *name; /* "dst", "src0" ... */
+  const acsim_local *t;
+  int64_t off, bytes; /* from t->addr */
+  int align;          /* of the address, bytes */
+  int how;
+} acsim_access;
+bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n);
+/* Host address of byte `off` of the view (checked before by acsim_touch). */
+uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);
+uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off);
+acsim_memory *acsim_memory_of(acsim_block *b, int mem);
+bool acsim_all_written(const uint8_t *state, int64_t n);
+const char *acsim_pos_name(int pos);
+const char *acsim_mem_name(int mem);
+
+/* Global memory: [at p, p + bytes). */
+typedef enum { GM_READ, GM_WRITE, GM_UPDATE /* atomic */ } acsim_gm_how;
+bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off, int64_t bytes,
+                    acsim_gm_how how);
+acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
+void acsim_gm_report(acsim_session *s);
+
+/* ---- queues ---- */
+void acsim_block_begin(acsim_block *b);
+void acsim_block_end(acsim_block *b);
+
+/* ---- values (core_math.c): n elements, dst may equal a source ---- */
+void acsim_math_unary(int op, int type, void *d, const void *a, int64_t n, bool saturate);
+void acsim_math_binary(int op, int type, void *d, const void *a, const void *b, int64_t n, bool saturate);
+void acsim_math_scalar(int op, int type, void *d, const void *a, double f, int64_t i, int64_t n, bool saturate);
+/* d += a * f, each in its own type */
+void acsim_math_axpy(int dtype, int type, void *d, const void *a, double f, int64_t n, bool saturate);
+void acsim_math_muladd(int dtype, int type, void *d, const void *a, const void *b, int64_t n, bool saturate);
+void acsim_math_fill(int type, void *d, double f, int64_t i, int64_t n);
+void acsim_math_iota(int type, void *d, double f, int64_t i, int64_t n);
+void acsim_math_cast(int dtype, int type, int round, void *d, const void *a, int64_t n, bool saturate);
+void acsim_math_atomic(int op, int type, void *d, const void *a, int64_t n, bool saturate);
+/* Lanes [0, n) to bits of `bits`, from bit 0 of byte 0 on; b NULL: the scalar. n a multiple of 8. */
+void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t i, int64_t n);
+/* Binary tree over neighbours; lanes outside the mask are absent. The result is in `type`. */
+void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate);
+
+enum { ACSIM_IS_FLOAT = 1u << ACSIM_F32 | 1u << ACSIM_F16 };
+extern const char *const acsim_op_names[ACSIM_OPS];
+int acsim_type_bytes(int type);
+
+#endif

@@ -1,0 +1,269 @@
+/* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch or
+ * acsim_gm_touch. */
+#include "sim/core_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)ACSIM_F32 == (int)AC_F32 && (int)ACSIM_F16 == (int)AC_F16 && (int)ACSIM_BF16 == (int)AC_BF16 &&
+                   (int)ACSIM_I8 == (int)AC_I8 && (int)ACSIM_U8 == (int)AC_U8 && (int)ACSIM_I16 == (int)AC_I16 &&
+                   (int)ACSIM_U16 == (int)AC_U16 && (int)ACSIM_I32 == (int)AC_I32 && (int)ACSIM_U32 == (int)AC_U32 &&
+                   (int)ACSIM_I64 == (int)AC_I64 && (int)ACSIM_U64 == (int)AC_U64 && (int)ACSIM_BOOL == (int)AC_BOOL &&
+                   (int)ACSIM_F64 == (int)AC_F64,
+               "kernel_abi.h and dtypes.def list the dtypes in the same order");
+
+const char *const acsim_op_names[ACSIM_OPS] = {
+#define X(name) #name,
+    ACSIM_VECTOR_OPS(X)
+#undef X
+};
+int acsim_type_bytes(int type) { return ac_dtypes[type].bytes; }
+
+const char *acsim_pos_name(int pos) {
+  static const char *const names[] = {"GM",  "A1",     "A2",      "B1",  "B2",   "C1",        "C2",          "CO1",
+                                      "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM", "C2PIPE2LOCAL"};
+  return pos >= 0 && pos < (int)AC_COUNT(names) ? names[pos] : "?";
+}
+const char *acsim_mem_name(int mem) {
+  static const char *const names[] = {"GM", "UB", "L1", "L0A", "L0B", "L0C", "BT", "FB"};
+  return mem >= 0 && mem < (int)AC_COUNT(names) ? names[mem] : "?";
+}
+
+uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off) {
+  return acsim_memory_of(b, t->mem)->data + t->addr + off;
+}
+uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off) {
+  return acsim_memory_of(b, t->mem)->state + t->addr + off;
+}
+
+bool acsim_all_written(const uint8_t *state, int64_t n) {
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    uint64_t w[4];
+    memcpy(w, state + i, 32);
+    if ((w[0] & w[1] & w[2] & w[3]) != ~0ull) return false;
+  }
+  for (; i < n; i++)
+    if (state[i] != 0xff) return false;
+  return true;
+}
+
+/* The view's slot is in the hands of whoever uses the view. */
+static bool check_life(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
+  const acsim_local *t = x->t;
+  if (!t->buf || t->buf >= b->slots.len) {
+    acsim_fault(b->s, b, "no-tensor", at, "%s: %s is a LocalTensor that was never allocated", op, x->name);
+    return false;
+  }
+  const acsim_slot *slot = &b->slots.data[t->buf];
+  if (slot->state == SLOT_GONE || slot->gen != t->gen || slot->state == SLOT_FREE) {
+    acsim_fault(b->s, b, "use-after-free", at,
+                slot->state == SLOT_GONE ? "%s: %s lies in a buffer that the TPipe has given up (%s:%d)"
+                : slot->gen != t->gen    ? "%s: %s was freed, and its buffer allocated anew at %s:%d"
+                                         : "%s: %s was freed at %s:%d",
+                op, x->name, slot->at.file ? slot->at.file : "?", slot->at.line);
+    return false;
+  }
+  if (slot->state == SLOT_QUEUED) {
+    acsim_fault(b->s, b, "use-while-queued", at,
+                "%s: %s was handed to its queue by EnQue at %s:%d; it must not be touched before DeQue", op, x->name,
+                slot->at.file ? slot->at.file : "?", slot->at.line);
+    return false;
+  }
+  return true;
+}
+
+static bool check_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
+  const acsim_local *t = x->t;
+  int64_t from = (int64_t)t->addr + x->off - t->base, to = from + x->bytes;
+  if (from < 0 || to > t->size) {
+    acsim_fault(b->s, b, "ub-out-of-bounds", at, "%s: %s %s bytes %lld..%lld of a %s buffer of %u bytes in %s", op, x->name,
+                x->how & ACSIM_WRITE ? "writes" : "reads", (long long)from, (long long)to, acsim_pos_name(t->pos), t->size,
+                acsim_mem_name(t->mem));
+    return false;
+  }
+  if (x->align > 1 && (t->addr + x->off) % x->align) {
+    acsim_fault(b->s, b, "misaligned", at, "%s: %s starts at byte %lld of its buffer: the address must be a multiple of %d bytes",
+                op, x->name, (long long)from, x->align);
+    return false;
+  }
+  return true;
+}
+
+static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
+  const uint8_t *s = acsim_state(b, x->t, x->off);
+  if (acsim_all_written(s, x->bytes)) return;
+  int64_t first = 0, count = 0;
+  for (int64_t i = x->bytes; i-- > 0;)
+    if (s[i] != 0xff) first = i, count++;
+  int64_t at_byte = (int64_t)x->t->addr + x->off + first - x->t->base;
+  acsim_fault(b->s, b, "read-poison", at,
+              "%s: %s reads %lld bytes, of which %lld were never written (the first at byte %lld of the %s buffer)", op, x->name,
+              (long long)x->bytes, (long long)count, (long long)at_byte, acsim_pos_name(x->t->pos));
+}
+
+bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
+  (void)pipe; /* order between pipes and time are decided here, by byte range, once they are modelled */
+  b->calls++;
+  bool ok = true;
+  for (int i = 0; i < n; i++)
+    if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
+  if (!ok) return false;
+  for (int i = 0; i < n; i++)
+    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT)) check_poison(b, op, at, &x[i]);
+  return true;
+}
+
+/* ---- global memory ---- */
+
+acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p) {
+  size_t lo = 0, hi = s->gms.len; /* last buffer that starts at or before p */
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (s->gms.data[mid]->start <= p) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo ? s->gms.data[lo - 1] : NULL;
+}
+
+static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_global *g, const uint8_t *p, int64_t bytes,
+                      acsim_gm *m, bool write) {
+  const char *verb = write ? "writes" : "reads";
+  if (!m || p < m->start || p + bytes > m->end) {
+    /* a view says where it belongs even when the access has left it */
+    acsim_gm *home = g && g->base ? acsim_gm_find(b->s, g->base) : NULL;
+    if (!home || g->base > home->end) home = m;
+    if (home)
+      acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s elements %lld..%lld of %s, which has %lld", op, verb,
+                  (long long)((p - home->start) / home->b.elem), (long long)((p + bytes - 1 - home->start) / home->b.elem),
+                  home->b.name, (long long)home->elems);
+    else
+      acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s %lld bytes at an address that belongs to no tensor of the launch", op,
+                  verb, (long long)bytes);
+    return false;
+  }
+  if (g && g->bytes && (p < g->base || p + bytes > g->base + g->bytes)) {
+    acsim_fault(b->s, b, "gm-out-of-bounds", at,
+                "%s %s bytes %lld..%lld of a GlobalTensor on %s that SetGlobalBuffer gave %lld bytes", op, verb,
+                (long long)(p - g->base), (long long)(p + bytes - g->base), m->b.name, (long long)g->bytes);
+    return false;
+  }
+  return true;
+}
+
+/* Calls fn for each 64-bit word of the bit map that elements [from, to) touch. */
+#define FOR_WORDS(from, to, w, mask)                                                                                 \
+  for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                                               \
+    for (uint64_t mask = (~0ull << (w == (from) / 64 ? (from) % 64 : 0)) &                                             \
+                         (w == ((to)-1) / 64 && (to) % 64 ? ~0ull >> (64 - (to) % 64) : ~0ull),                         \
+                  once_ = 1;                                                                                         \
+         once_; once_ = 0)
+
+static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, bool once) {
+  int64_t again = 0;
+  FOR_WORDS(from, to, w, mask) {
+    uint64_t old = __atomic_fetch_or(&m->written[w], mask, __ATOMIC_RELAXED) & mask;
+    if (!old || !once) continue;
+    again += __builtin_popcountll(old);
+    pthread_mutex_lock(&b->s->faults.lock);
+    if (!m->twice) m->twice = calloc((size_t)(m->elems + 63) / 64, 8);
+    if (m->twice) m->twice[w] |= old;
+    pthread_mutex_unlock(&b->s->faults.lock);
+  }
+  if (!again) return;
+  pthread_mutex_lock(&b->s->faults.lock);
+  m->twice_count += again;
+  if (!m->twice_at.file || (at.file && (strcmp(at.file, m->twice_at.file) < 0 ||
+                                        (!strcmp(at.file, m->twice_at.file) && at.line < m->twice_at.line))))
+    m->twice_at = at;
+  pthread_mutex_unlock(&b->s->faults.lock);
+}
+
+static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, int64_t from, int64_t to) {
+  int64_t first = -1, count = 0;
+  FOR_WORDS(from, to, w, mask) {
+    uint64_t bad = ~__atomic_load_n(&m->written[w], __ATOMIC_RELAXED) & mask;
+    if (!bad) continue;
+    if (first < 0) first = w * 64 + __builtin_ctzll(bad);
+    count += __builtin_popcountll(bad);
+  }
+  if (count)
+    acsim_fault(b->s, b, "read-poison", at, "%s reads %lld elements of %s that were never written (the first is element %lld)", op,
+                (long long)count, m->b.name, (long long)first);
+}
+
+bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off, int64_t bytes,
+                    acsim_gm_how how) {
+  (void)pipe; /* see acsim_touch */
+  if (bytes <= 0) return true;
+  const uint8_t *p = g->ptr + off;
+  acsim_gm *m = acsim_gm_find(b->s, p);
+  if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
+  if (how != GM_READ && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) {
+    acsim_fault(b->s, b, "write-to-input", at, "%s writes to %s, which is an input", op, m->b.name);
+    return false;
+  }
+  if (!m->written) return true;
+  int64_t from = (p - m->start) / m->b.elem, to = (p + bytes - 1 - m->start) / m->b.elem + 1;
+  bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;
+  if (how != GM_WRITE && !filled) gm_poison(b, op, at, m, from, to);
+  if (how != GM_READ) gm_written(b, at, m, from, to, how == GM_WRITE && m->b.kind != ACSIM_WORKSPACE);
+  return true;
+}
+
+/* ---- at the end: every element of every output exactly once ---- */
+
+typedef struct {
+  int64_t count, first, last_of_first, runs;
+} runs;
+
+/* Runs of set bits among the first n (inverted: of clear bits). */
+static runs find_runs(const uint64_t *bits, int64_t n, bool invert) {
+  runs r = {0, -1, -1, 0};
+  bool inside = false;
+  for (int64_t w = 0; w * 64 < n; w++) {
+    uint64_t v = invert ? ~bits[w] : bits[w];
+    int left = n - w * 64 < 64 ? (int)(n - w * 64) : 64;
+    if (left < 64) v &= ~0ull >> (64 - left);
+    if (!v && !inside) continue;
+    if (v == ~0ull && inside) {
+      r.count += 64;
+      if (r.runs == 1) r.last_of_first = w * 64 + 63;
+      continue;
+    }
+    for (int k = 0; k < left; k++) {
+      bool bit = v >> k & 1;
+      if (bit && !inside && !r.runs++) r.first = w * 64 + k;
+      if (bit && r.runs == 1) r.last_of_first = w * 64 + k;
+      r.count += bit;
+      inside = bit;
+    }
+  }
+  return r;
+}
+
+static const char *elements(ac_arena *a, const runs *r) {
+  const char *one = r->first == r->last_of_first
+                        ? ac_sprintf(a, "element %lld", (long long)r->first)
+                        : ac_sprintf(a, "elements %lld..%lld", (long long)r->first, (long long)r->last_of_first);
+  return r->runs == 1 ? one
+                      : ac_sprintf(a, "%lld elements in %lld runs, the first being %s,", (long long)r->count, (long long)r->runs, one);
+}
+
+void acsim_gm_report(acsim_session *s) {
+  for (size_t i = 0; i < s->gms.len; i++) {
+    acsim_gm *m = s->gms.data[i];
+    if (!m->written || m->b.kind == ACSIM_WORKSPACE) continue;
+    bool whole = !s->cfg.n_blocks && m->b.kind == ACSIM_OUTPUT && !m->b.zeroed;
+    runs never = whole ? find_runs(m->written, m->elems, true) : (runs){0};
+    if (never.count)
+      acsim_fault(s, NULL, "never-written", (acsim_at){0}, "%s of %s %s never written (%lld of %lld)",
+                  elements(s->arena, &never), m->b.name, never.count == 1 ? "is" : "are", (long long)never.count,
+                  (long long)m->elems);
+    if (!m->twice) continue;
+    runs twice = find_runs(m->twice, m->elems, false);
+    acsim_fault(s, NULL, "written-twice", m->twice_at, "%s of %s %s written more than once (%lld of %lld)",
+                elements(s->arena, &twice), m->b.name, twice.count == 1 ? "is" : "are", (long long)twice.count,
+                (long long)m->elems);
+  }
+}

@@ -1,5 +1,6 @@
 /* The public C API: the way through the program, module by module, as it is drawn in ascendcraft.h. */
 #include "ascendcraft.h"
+#include "cli/cli.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -336,4 +337,11 @@ int ac_verify_project(ac_context *c, const ac_verify_options *o) {
   fresh(c, "verify");
   if (!verify_options(c, o, &v)) return done(c, AC_EXIT_BAD_INPUT);
   return done(c, verify_into(c, &v, o->all, o->colour));
+}
+
+int ac_run_project(ac_context *c, const ac_verify_options *o) {
+  fresh(c, "run");
+  if (!o->project) ac_error(&c->diags, AC0103, AC_NOLOC, "no project folder");
+  else c->exit = ac_run_once(c->arena, o, &c->text, c->result, &c->diags);
+  return done(c, c->exit);
 }

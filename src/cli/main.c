@@ -1,0 +1,254 @@
+/* The command `ascendcraft`: options in, the public API called, messages and results out. */
+#include "ascendcraft/ascendcraft.h"
+#include "base/base.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  OPT_FIRST = 1000,
+#define OPT(id, name, letter, arg, cmds, help) id,
+#include "cli/options.def"
+#undef OPT
+  OPT_END
+};
+typedef struct {
+  int id;
+  const char *name;
+  char letter;
+  const char *arg, *commands, *help;
+} option_row;
+static const option_row option_table[] = {
+#define OPT(id, name, letter, arg, cmds, help) {id, name, letter, arg, cmds, help},
+#include "cli/options.def"
+#undef OPT
+};
+typedef struct {
+  char letter;
+  const char *name, *argument, *summary, *more;
+} command_row;
+static const command_row command_table[] = {
+#define CMD(letter, name, arg, summary, more) {letter, name, arg, summary, more},
+#include "cli/commands.def"
+#undef CMD
+};
+
+enum { MAX_LIST = 64 };
+typedef struct {
+  const char *values[MAX_LIST];
+  int n;
+} list;
+typedef struct {
+  ac_gen_options gen;
+  ac_verify_options verify;
+  list shapes, formats;
+  bool json, quiet;
+  const char *colour;
+} arguments;
+
+static void usage(FILE *f) {
+  fprintf(f, "usage: ascendcraft COMMAND [OPTIONS] ARGUMENT\n\n");
+  for (size_t i = 0; i < AC_COUNT(command_table); i++)
+    fprintf(f, "  %-8s %s\n", command_table[i].name, command_table[i].summary);
+  fprintf(f, "\n`ascendcraft COMMAND --help` lists a command's options.\n"
+             "exit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 our own fault\n");
+}
+
+static void command_help(const command_row *c) {
+  printf("usage: ascendcraft %s [OPTIONS] %s\n\n%s\n\noptions:\n", c->name, c->argument, c->more);
+  for (size_t i = 0; i < AC_COUNT(option_table); i++) {
+    const option_row *o = &option_table[i];
+    char left[64];
+    if (!strchr(o->commands, c->letter)) continue;
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    printf("  %c%c%c %-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ', left, o->help);
+  }
+  printf("\nexit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 our own fault\n");
+}
+
+static bool number(const char *name, const char *text, double *v) {
+  char *end;
+  errno = 0;
+  *v = strtod(text, &end);
+  if (end != text && !*end && !errno && *v >= 0 && *v < 9e15) return true;
+  fprintf(stderr, "ascendcraft: --%s: '%s' is not a number from 0 on\n", name, text);
+  return false;
+}
+static bool add(list *l, const char *v) {
+  if (l->n == MAX_LIST) {
+    fprintf(stderr, "ascendcraft: an option was given more than %d times\n", MAX_LIST);
+    return false;
+  }
+  l->values[l->n++] = v;
+  return true;
+}
+
+/* Takes one option; false: the message is out. */
+static bool take(arguments *a, int id, const char *v) {
+  double x = 0;
+  switch (id) {
+  case OPT_OUTPUT: a->gen.output = v; break;
+  case OPT_FORCE: a->gen.force = true; break;
+  case OPT_TARGET: a->gen.target = v; break;
+  case OPT_SHAPE: return add(&a->shapes, v);
+  case OPT_DTYPE: a->gen.dtype = v; break;
+  case OPT_FORMAT: return add(&a->formats, v);
+  case OPT_NAME: a->gen.name = v; break;
+  case OPT_CLASS: a->gen.class_name = v; break;
+  case OPT_INIT: a->gen.init = v; break;
+  case OPT_NO_VERIFY: a->gen.no_verify = true; break;
+  case OPT_DUMP: a->gen.dump = v; break;
+  case OPT_LIBPYTHON: a->gen.libpython = v; break;
+  case OPT_TIMEOUT:
+    if (!number("trace-timeout", v, &x)) return false;
+    a->gen.trace_timeout = x;
+    break;
+  case OPT_MAX_ELEMENTS:
+    if (!number("max-elements", v, &x)) return false;
+    a->gen.max_elements = a->verify.max_elements = (int64_t)x;
+    break;
+  case OPT_SEED:
+    if (!number("seed", v, &x)) return false;
+    a->gen.seed = a->verify.seed = (uint64_t)x;
+    break;
+  case OPT_ALL: a->verify.all = true; break;
+  case OPT_JSON: a->json = true; break;
+  case OPT_QUIET: a->quiet = true; break;
+  case OPT_COLOUR:
+    if (strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never")) {
+      fprintf(stderr, "ascendcraft: --color is auto, always or never, not '%s'\n", v);
+      return false;
+    }
+    a->colour = v;
+    break;
+  default: break;
+  }
+  return true;
+}
+
+/* Options of one command for getopt_long; `shorts` has room for two characters an option. */
+static void getopt_rows(const command_row *c, struct option *rows, char *shorts) {
+  size_t n = 0;
+  for (size_t i = 0; i < AC_COUNT(option_table); i++) {
+    const option_row *o = &option_table[i];
+    if (!strchr(o->commands, c->letter)) continue;
+    rows[n++] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL, o->id};
+    if (o->letter) *shorts++ = o->letter;
+    if (o->letter && o->arg) *shorts++ = ':';
+  }
+  rows[n] = (struct option){0};
+  *shorts = 0;
+}
+static int option_id(int got) {
+  for (size_t i = 0; i < AC_COUNT(option_table); i++)
+    if (option_table[i].letter && option_table[i].letter == got) return option_table[i].id;
+  return got;
+}
+
+/* -1: go on; otherwise the exit code. */
+static int parse(const command_row *c, int argc, char **argv, arguments *a) {
+  struct option rows[AC_COUNT(option_table) + 1];
+  char shorts[2 * AC_COUNT(option_table) + 1];
+  getopt_rows(c, rows, shorts);
+  for (int k; (k = getopt_long(argc, argv, shorts, rows, NULL)) != -1;) {
+    int id = option_id(k);
+    if (k == '?') {
+      fprintf(stderr, "`ascendcraft %s --help` lists the options\n", c->name);
+      return AC_EXIT_BAD_INPUT;
+    }
+    if (id == OPT_HELP) {
+      command_help(c);
+      return AC_EXIT_OK;
+    }
+    if (id == OPT_VERSION) {
+      printf("ascendcraft %s\n", ac_version());
+      return AC_EXIT_OK;
+    }
+    if (!take(a, id, optarg)) return AC_EXIT_BAD_INPUT;
+  }
+  if (optind + 1 != argc) {
+    fprintf(stderr, "usage: ascendcraft %s [OPTIONS] %s\n", c->name, c->argument);
+    return AC_EXIT_BAD_INPUT;
+  }
+  a->gen.input = a->verify.project = argv[optind];
+  a->gen.shapes = a->verify.shapes = a->shapes.values;
+  a->gen.n_shapes = a->verify.n_shapes = a->shapes.n;
+  a->gen.formats = a->verify.formats = a->formats.values;
+  a->gen.n_formats = a->verify.n_formats = a->formats.n;
+  return -1;
+}
+
+static bool colour_for(const arguments *a, FILE *f) {
+  if (a->colour && strcmp(a->colour, "auto")) return !strcmp(a->colour, "always");
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(fileno(f)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
+  switch (c->letter) {
+  case 'G': return ac_generate(x, &a->gen);
+  case 'T': return ac_trace_file(x, &a->gen);
+  case 'C': return ac_check_file(x, &a->gen);
+  case 'L': return ac_lower_file(x, &a->gen);
+  case 'V': return ac_verify_project(x, &a->verify);
+  default: return ac_run_project(x, &a->verify);
+  }
+}
+
+static int command(const command_row *c, int argc, char **argv) {
+  arguments a = {0};
+  int rc = parse(c, argc, argv, &a);
+  if (rc >= 0) return rc;
+  ac_signals_install();
+  ac_context *x = ac_context_new();
+  if (!x) {
+    fprintf(stderr, "ascendcraft: out of memory\n");
+    return AC_EXIT_LIMIT;
+  }
+  if (a.json) a.gen.dump_to = stderr; /* standard output holds one JSON object */
+  a.verify.colour = colour_for(&a, stdout) && !a.json;
+  if (!a.json && !a.quiet && isatty(STDERR_FILENO)) ac_context_progress(x, stderr);
+  rc = dispatch(x, c, &a);
+  if (a.json) {
+    fputs(ac_context_json(x), stdout);
+  } else {
+    if (!a.quiet) fputs(ac_context_text(x), stdout);
+    fflush(stdout);
+    ac_context_print(x, stderr, colour_for(&a, stderr));
+  }
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "ascendcraft: cannot write to standard output: %s\n", strerror(errno));
+    rc = rc ? rc : AC_EXIT_BAD_INPUT;
+  }
+  ac_context_free(x);
+  return rc;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    usage(stderr);
+    return AC_EXIT_BAD_INPUT;
+  }
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    usage(stdout);
+    return AC_EXIT_OK;
+  }
+  if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+    printf("ascendcraft %s\n", ac_version());
+    return AC_EXIT_OK;
+  }
+  const char *names[AC_COUNT(command_table)];
+  for (size_t i = 0; i < AC_COUNT(command_table); i++) {
+    names[i] = command_table[i].name;
+    if (!strcmp(argv[1], names[i])) return command(&command_table[i], argc - 1, argv + 1);
+  }
+  const char *near = ac_nearest(argv[1], names, AC_COUNT(names));
+  fprintf(stderr, "ascendcraft: no command '%s'", argv[1]);
+  if (near) fprintf(stderr, "; did you mean '%s'?", near);
+  fprintf(stderr, "\n\n");
+  usage(stderr);
+  return AC_EXIT_BAD_INPUT;
+}

@@ -1,0 +1,149 @@
+/* `ascendcraft run`: one launch of a project on the simulator, with what it did and what came out. */
+#include "ascendcraft.h"
+#include "cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  ac_graph *graph; /* concrete */
+  const ac_chip *chip;
+  ac_sim_spec spec;
+} run_project;
+
+static const char *text_of(const json_t *j, const char *key) { return json_string_value(json_object_get(j, key)); }
+
+static char *inside(ac_arena *a, const char *dir, const json_t *form, const char *key) {
+  const char *p = text_of(form, key);
+  return p ? ac_path_join(a, dir, p) : NULL;
+}
+
+static bool load(ac_arena *a, const ac_verify_options *o, run_project *p, ac_diags *d) {
+  size_t n;
+  char *path = ac_path_join(a, o->project, "manifest.json");
+  char *text = ac_read_file(a, path, 0, &n, d);
+  json_t *m = text ? ac_json_parse(path, text, n, d) : NULL;
+  if (!m) return false;
+  const json_t *forms = json_object_get(m, "formats");
+  bool direct = o->n_formats ? !strcmp(o->formats[0], "direct") : !json_object_get(forms, "msopgen");
+  const json_t *form = json_object_get(forms, direct ? "direct" : "msopgen");
+  const char *chip = text_of(m, "chip"), *op = text_of(m, "op"), *type = text_of(m, "op_type");
+  ac_graph *g = ac_graph_from_json(a, json_object_get(m, "graph"), d);
+  if (!g || !form || !chip || !op || !type) {
+    ac_diag *x = ac_error(d, AC0901, (ac_loc){.file = path}, "the manifest lacks %s",
+                          !g ? "a graph" : !form ? "that format" : "the operator's names");
+    ac_help(d, x, "write the project again with `ascendcraft gen`");
+    json_decref(m);
+    return false;
+  }
+  p->chip = ac_chip_load(a, chip, d);
+  p->spec = (ac_sim_spec){.form = direct ? AC_SIM_DIRECT : AC_SIM_MSOPGEN, .op = ac_strdup(a, op), .op_type = ac_strdup(a, type),
+                          .kernel_src = inside(a, o->project, form, "kernel"), .host_src = inside(a, o->project, form, "host"),
+                          .chip = p->chip, .opt = 1};
+  p->graph = g;
+  json_decref(m);
+  return p->chip != NULL;
+}
+
+/* Input shapes: the module's own, or those of --shape. */
+static bool shapes(ac_arena *a, const ac_verify_options *o, run_project *p, ac_diags *d) {
+  const ac_graph *g = p->graph;
+  ac_shape *s = AC_NEW_N(a, ac_shape, g->inputs.len + 1);
+  for (size_t i = 0; i < g->inputs.len; i++) s[i] = ac_value_example(g->inputs.data[i].value);
+  for (int k = 0; k < o->n_shapes; k++) {
+    ac_shape_override x;
+    bool found = false;
+    if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
+    for (size_t i = 0; i < g->inputs.len && !found; i++) {
+      char at[24];
+      snprintf(at, sizeof at, "%zu", i);
+      if (strcmp(x.input, g->inputs.data[i].name) != 0 && strcmp(x.input, at) != 0) continue;
+      s[i] = (ac_shape){.rank = x.rank};
+      for (int j = 0; j < x.rank && j < 16; j++) s[i].dim[j] = x.dims[j];
+      found = true;
+    }
+    if (!found) {
+      ac_error(d, AC0103, AC_NOLOC, "--shape: no input '%s'", x.input);
+      return false;
+    }
+  }
+  p->graph = ac_graph_respecialise(a, g, s, d);
+  return p->graph != NULL;
+}
+
+static ac_sim_tensor tensor(ac_arena *a, const char *name, const ac_value *v) {
+  ac_shape s = ac_value_example(v);
+  ac_sim_tensor t = {.name = name ? name : ac_sprintf(a, "v%d", v->id), .dtype = v->dtype, .rank = s.rank};
+  memcpy(t.shape, s.dim, sizeof(int64_t) * (size_t)s.rank);
+  t.bytes = ac_shape_numel(&s) * ac_dtypes[v->dtype].bytes;
+  t.data = ac_sim_alloc(t.bytes);
+  return t;
+}
+
+static void describe(ac_buf *b, const ac_sim_tensor *t) {
+  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, odd = 0;
+  double lo = INFINITY, hi = -INFINITY, sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double x = ac_load(t->dtype, t->data, i);
+    if (!isfinite(x)) odd++;
+    else lo = fmin(lo, x), hi = fmax(hi, x), sum += x;
+  }
+  ac_printf(b, "  %s: %s, %lld elements", t->name, ac_dtypes[t->dtype].name, (long long)n);
+  if (n > odd) ac_printf(b, ", from %g to %g, mean %g", lo, hi, sum / (double)(n - odd));
+  if (odd) ac_printf(b, ", %lld not finite", (long long)odd);
+  ac_puts(b, "\n");
+}
+
+static void report(ac_buf *b, const ac_sim_result *r, const ac_sim_tensor *t, int n) {
+  if (r->refused) {
+    ac_printf(b, "refused by the tiling code: %s\n", r->refused);
+    return;
+  }
+  ac_printf(b, "launch (simulated): %lld blocks, tiling key %lld, %lld bytes of workspace, UB peak %lld bytes, %.3f s on this host\n",
+            (long long)r->block_dim, (long long)r->tiling_key, (long long)r->workspace, (long long)r->ub_peak, r->wall);
+  for (int i = 0; i < n; i++)
+    if (t[i].output) describe(b, &t[i]);
+  for (size_t i = 0; i < r->faults.len; i++) {
+    const ac_sim_fault *f = &r->faults.data[i];
+    ac_printf(b, "fault %s: %s", f->kind, f->message);
+    if (f->file) ac_printf(b, " (%s:%d, block %lld, %lld times)", f->file, f->line, (long long)f->block, (long long)f->count);
+    ac_puts(b, "\n");
+  }
+}
+
+int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *result, ac_diags *d) {
+  run_project p = {0};
+  if (!load(a, o, &p, d) || !shapes(a, o, &p, d)) return AC_EXIT_BAD_INPUT;
+  const ac_graph *g = p.graph;
+  int n = 0, attrs = 0;
+  ac_sim_tensor *t = AC_NEW_N(a, ac_sim_tensor, g->inputs.len + g->outputs.len + 1);
+  ac_sim_attr *at = AC_NEW_N(a, ac_sim_attr, g->inputs.len + 1);
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const ac_input *in = &g->inputs.data[i];
+    if (in->role == AC_IN_SCALAR) {
+      bool fl = ac_dtypes[in->value->dtype].cls == AC_FLOATING;
+      at[attrs++] = (ac_sim_attr){.name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
+      continue;
+    }
+    t[n] = tensor(a, in->name, in->value);
+    if (!t[n].data || !ac_gen_input(g, (int)i, o->seed, t[n].data, d)) return AC_EXIT_LIMIT;
+    n++;
+  }
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    t[n] = tensor(a, g->outputs.data[i].name, g->outputs.data[i].value);
+    t[n].output = true;
+    if (!t[n].data) return AC_EXIT_LIMIT;
+    n++;
+  }
+  ac_sim_lib *lib = ac_sim_build(a, &p.spec, d);
+  ac_sim_result r = {0};
+  bool ok = lib && ac_sim_run(a, lib, t, n, at, attrs, &(ac_sim_opts){0}, &r, d);
+  if (ok) {
+    report(text, &r, t, n);
+    json_object_set_new(result, "run", json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r.block_dim, "tiling_key",
+                                                 (json_int_t)r.tiling_key, "workspace", (json_int_t)r.workspace, "ub_peak",
+                                                 (json_int_t)r.ub_peak, "faults", (json_int_t)r.faults.len, "refused", r.refused));
+  }
+  for (int i = 0; i < n; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
+  return !ok || r.faults.len ? AC_EXIT_FAILED : r.refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;
+}

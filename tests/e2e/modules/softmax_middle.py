@@ -1,0 +1,16 @@
+"""softmax along dimension 1."""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(3, 5, 7, 11)]
+
+
+def get_init_inputs():
+    return []

@@ -28,6 +28,10 @@ typedef struct {
   int input, dim;   /* where it was first seen: dimension `dim` of input `input`; dim -1: the value of an int scalar input */
 } ac_symvar;
 const ac_sym *ac_sym_int(ac_graph *g, int64_t v);
+/* A fresh variable. dim >= 0: a size, never negative, dimension `dim` of input `input` (input -1: of none yet, as the sizes in a
+ * generator graph are); dim -1: an int of any sign, the value of the scalar input `input`. */
+const ac_sym *ac_sym_fresh(ac_graph *g, int64_t example, int input, int dim);
+const ac_sym *ac_sym_var(ac_graph *g, int var); /* the variable with that index */
 /* Simplified (constants folded, sums and products in a canonical order, x - x = 0, (a*b)//b = a); 64-bit overflow of the example
  * reports AC03xx through g->diags and yields a constant 0. */
 const ac_sym *ac_sym_op(ac_graph *g, ac_symkind k, const ac_sym *a, const ac_sym *b);
@@ -36,6 +40,10 @@ bool ac_sym_is_const(const ac_sym *s, int64_t *v);
 /* Equal for all values that satisfy the guards so far (equality guards merge variables). */
 bool ac_sym_equal(const ac_graph *g, const ac_sym *a, const ac_sym *b);
 char *ac_sym_text(ac_arena *a, const ac_graph *g, const ac_sym *s); /* "s0*s1 + 1" */
+/* The form under the guards so far: merged variables replaced, pinned ones constant. Equal symbols give the same pointer. */
+const ac_sym *ac_sym_resolve(ac_graph *g, const ac_sym *s);
+/* Value with `values[i]` for variable i; false on overflow or division by zero. */
+bool ac_sym_eval(const ac_sym *s, const int64_t *values, int64_t *v);
 
 typedef enum { AC_GUARD_EQ, AC_GUARD_NE, AC_GUARD_LT, AC_GUARD_LE } ac_guardkind;
 typedef struct {
@@ -43,8 +51,10 @@ typedef struct {
   const ac_sym *a, *b;
   ac_loc loc;         /* the user's line that asked */
   const char *reason; /* "broadcast of dimension 1", "if on a size" */
+  bool rule;          /* asked by a shape rule (replaying the rule asks again), not by the user's program */
 } ac_guard;
 /* The truth of `a kind b` at the example; records the guard (or its negation) unless it holds or fails for all values. */
+bool ac_guard_holds(ac_guardkind k, int64_t a, int64_t b);
 bool ac_sym_guard(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b, ac_loc loc, const char *reason);
 
 /* ---- operations ---------------------------------------------------------------------------------------------------- */
@@ -113,6 +123,15 @@ struct ac_node {
   int n_outs;
   ac_loc loc;   /* the user's line */
 };
+
+/* The argument of the parameter with that name; NULL when the operation has no such parameter. */
+const ac_arg *ac_node_arg(const ac_node *n, const char *name);
+/* Python's dimension d (negative: from the end) among `rank` (0 counts as 1); -1 when out of range. */
+int ac_dim_index(int64_t d, int rank);
+/* Which of `rank` dimensions an INT or INTS argument names; absent or an empty list: all. Arguments keep what the user gave. */
+void ac_arg_dims(const ac_arg *a, int rank, bool dims[16]);
+/* Example value of entry i of an INTS argument; one entry stands for all (kernel_size=3). */
+int64_t ac_arg_int(const ac_arg *a, int i);
 
 typedef enum { AC_IN_TENSOR, AC_IN_SCALAR, AC_IN_PARAM, AC_IN_BUFFER } ac_inrole;
 typedef struct {

@@ -18,13 +18,13 @@
 
 enum { MAX_PATHS = 64, MAX_CHILDREN = 256 };
 
+enum { FREE, FILLING, LIVE };
 static struct {
-  atomic_bool live; /* set last, cleared first */
+  atomic_int state; /* no lock: one that another thread held would stay held in a forked child */
   pid_t owner;      /* a forked child must not remove its parent's folders */
   char path[PATH_MAX];
 } paths[MAX_PATHS];
 static _Atomic pid_t children[MAX_CHILDREN];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among threads that add; the handler only reads */
 
 /* ---- removing a tree, with nothing but system calls ---- */
 
@@ -80,9 +80,9 @@ bool ac_remove_tree(const char *path) {
 static void remove_all(void) {
   pid_t me = getpid();
   for (int i = 0; i < MAX_PATHS; i++)
-    if (atomic_load(&paths[i].live) && paths[i].owner == me) {
+    if (atomic_load(&paths[i].state) == LIVE && paths[i].owner == me) {
       ac_remove_tree(paths[i].path);
-      atomic_store(&paths[i].live, false);
+      atomic_store(&paths[i].state, FREE);
     }
 }
 
@@ -95,24 +95,20 @@ bool ac_cleanup_add(const char *path) {
   pthread_once(&once, at_exit_once);
   size_t n = strlen(path);
   if (n >= PATH_MAX) return false;
-  bool added = false;
-  pthread_mutex_lock(&lock);
-  for (int i = 0; i < MAX_PATHS && !added; i++) {
-    if (atomic_load(&paths[i].live)) continue;
+  for (int i = 0; i < MAX_PATHS; i++) {
+    int was = FREE;
+    if (!atomic_compare_exchange_strong(&paths[i].state, &was, FILLING)) continue;
     memcpy(paths[i].path, path, n + 1);
     paths[i].owner = getpid();
-    atomic_store(&paths[i].live, true);
-    added = true;
+    atomic_store(&paths[i].state, LIVE);
+    return true;
   }
-  pthread_mutex_unlock(&lock);
-  return added;
+  return false;
 }
 
 void ac_cleanup_drop(const char *path) {
-  pthread_mutex_lock(&lock);
   for (int i = 0; i < MAX_PATHS; i++)
-    if (atomic_load(&paths[i].live) && !strcmp(paths[i].path, path)) atomic_store(&paths[i].live, false);
-  pthread_mutex_unlock(&lock);
+    if (atomic_load(&paths[i].state) == LIVE && !strcmp(paths[i].path, path)) atomic_store(&paths[i].state, FREE);
 }
 
 void ac_cleanup_child(pid_t pid, bool running) {

@@ -77,7 +77,7 @@ bool ac_remove_tree(const char *path) {
 
 /* ---- the table ---- */
 
-static void remove_all(void) {
+void ac_cleanup_run(void) {
   pid_t me = getpid();
   for (int i = 0; i < MAX_PATHS; i++)
     if (atomic_load(&paths[i].state) == LIVE && paths[i].owner == me) {
@@ -87,7 +87,7 @@ static void remove_all(void) {
 }
 
 static void at_exit_once(void) {
-  atexit(remove_all);
+  atexit(ac_cleanup_run);
 }
 
 bool ac_cleanup_add(const char *path) {
@@ -127,7 +127,7 @@ static void on_signal(int sig) {
     pid_t pid = atomic_load(&children[i]);
     if (pid > 0) kill(-pid, SIGKILL);
   }
-  remove_all();
+  ac_cleanup_run();
   _exit(128 + sig);
 }
 

@@ -26,6 +26,7 @@ uint64_t ac_hash(const char *s, size_t n);
 /* cleanup.c: paths to remove at exit and on signals, by process; process groups to kill on signals. */
 bool ac_cleanup_add(const char *path); /* false: the table is full or the path too long */
 void ac_cleanup_drop(const char *path);
+void ac_cleanup_run(void); /* removes what this process added; async-signal-safe */
 void ac_cleanup_child(pid_t pid, bool running);
 void ac_signals_default(void); /* in a forked child: no handler of ours runs there */
 

@@ -181,6 +181,7 @@ AC_NORETURN static void child(const launch *l) {
     int status = spec->call(spec->user);
     fflush(stdout);
     fflush(stderr);
+    ac_cleanup_run();
     _exit(status & 0xFF);
   }
   if (l->path) execve(l->path, l->argv, l->env); /* it is there, or ac_proc_run had ended */

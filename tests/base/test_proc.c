@@ -125,6 +125,20 @@ static void a_function_instead(void **state) {
   assert_string_equal(p.err, "yes");
 }
 
+static int make_temp_dir(void *user) {
+  puts(ac_temp_dir(user, NULL));
+  return 0;
+}
+
+static void temporary_folders_of_a_child_go_with_it(void **state) {
+  char *ours = ac_temp_dir(*state, NULL);
+  ac_proc p = run(state, (ac_proc_spec){.call = make_temp_dir, .user = *state});
+  p.out[strcspn(p.out, "\n")] = 0;
+  assert_int_equal(*p.out, '/');
+  assert_false(ac_exists(p.out));
+  assert_true(ac_exists(ours));
+}
+
 static int open_fds(void *user) {
   (void)user;
   for (int fd = 0; fd < 64; fd++)
@@ -410,6 +424,7 @@ int main(void) {
       TEST(output_is_capped_and_drained),
       TEST(killed_by_a_signal),
       TEST(a_function_instead),
+      TEST(temporary_folders_of_a_child_go_with_it),
       TEST(descriptors),
       TEST(from_several_threads),
       TEST(ctrl_c_kills_children),

@@ -1,0 +1,54 @@
+/* Shared by verify's files only. */
+#ifndef AC_VERIFY_INTERNAL_H
+#define AC_VERIFY_INTERNAL_H
+
+#include "verify/verify.h"
+
+enum { AC_FORMS = 2 }; /* AC_SIM_MSOPGEN, AC_SIM_DIRECT */
+
+typedef struct {
+  const char *op, *op_type;
+  const ac_chip *chip;
+  uint64_t seed;
+  ac_graph *graph;
+  bool has[AC_FORMS];
+  const char *kernel[AC_FORMS], *host[AC_FORMS];
+  ac_strvec edited; /* "path was changed after it was generated" */
+} ac_vproject;
+bool ac_vproject_read(ac_arena *a, const char *dir, ac_vproject *p, ac_diags *d);
+
+/* One case, made concrete: data and reference. Memory for data comes from ac_sim_alloc and goes with ac_vcase_free. */
+typedef struct {
+  ac_arena *a;
+  const ac_case *c;
+  ac_graph *graph;        /* concrete */
+  int n_inputs, n_outputs;
+  const void **ref_inputs; /* one a graph input: tensors' data; scalars: their double or int64 */
+  ac_sim_tensor *tensors; /* kernel order: tensor inputs, then outputs */
+  int n_tensors, n_in;    /* the first n_in are inputs */
+  ac_sim_attr *attrs;
+  int n_attrs;
+  bool sampled;           /* inputs repeat a short period; outputs are checked only where blocks wrote */
+  int64_t elements;
+  const char *shapes;     /* "x(7, 3), y(3)" */
+  double **ref;           /* one an output: float64 values, or NULL */
+  int64_t **ref_int;
+  double *scale;
+  double **excuse;        /* made when first needed */
+  bool *excuse_tried;
+} ac_vcase;
+/* NULL with a reason in *why when it cannot be made (too large, out of memory). */
+ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads, const char **why);
+void ac_vcase_free(ac_vcase *v);
+
+/* Compares output `out` of the case with `got`; `lenient` also tries the honest evaluation. */
+ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient);
+
+/* Of a sampled case: only what blocks wrote (whole pages of it). */
+ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance *t, int threads);
+
+/* What the pattern of wrong elements says: shifted by one, the end is missing, all zero... */
+void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t, ac_strvec *hints);
+char *ac_index_text(ac_arena *a, const ac_value *v, int64_t linear); /* "[3, 17]" */
+
+#endif

@@ -1,0 +1,174 @@
+/* The checker's parts. Private to craft.
+ *
+ * Three steps: infer.c finds the kind of every name; flow.c walks kernels, then the host function, with a state of symbolic
+ * values and buffer extents (eval.c: expressions, call.c: primitives), annotating the tree; ub.c looks at each launch with the
+ * kernel's parameters bound to what the host passes.
+ */
+#ifndef AC_CRAFT_CHECK_H
+#define AC_CRAFT_CHECK_H
+
+#include "craft/internal.h"
+#include "craft/sym.h"
+
+/* ---- signatures ---- */
+
+enum { AC_MAX_OPERANDS = 6 };
+typedef struct {
+  const char *name;  /* canonical, without `tl.` */
+  ac_cprim prim;     /* AC_P_NONE: no such primitive */
+  ac_inst inst;
+  const char *where; /* "hkico" */
+  int n;
+  struct {
+    char name[12], kinds[4];
+    bool optional;
+  } op[AC_MAX_OPERANDS];
+} ac_sig;
+/* By canonical name or alias. */
+ac_sig ac_sig_find(const char *name);
+ac_sig ac_sig_scalar(const char *name); /* the form of `name` with a scalar for its last source; AC_P_NONE if none */
+const char *ac_sig_keyword(const ac_sig *s, const char *kw); /* canonical keyword */
+const char *ac_sig_nearest(const char *name);
+bool ac_sig_known_bare(const char *name); /* may be written without `tl.` */
+
+/* ---- values ---- */
+
+typedef struct {
+  bool axis;
+  ac_sym *extent, *stride;
+  ac_cexpr *extent_e, *stride_e; /* as the program has them */
+} ac_kdim;
+typedef struct {
+  int param;       /* -1: offsets without a pointer */
+  ac_sym *base;
+  ac_cexpr *base_e;
+  int rank;
+  ac_kdim dim[4];
+} ac_ktile;
+typedef struct {
+  ac_ctkind kind; /* AC_CT_NONE: an error was reported */
+  ac_sym *sym;    /* AC_CT_INT */
+  ac_ktile *tile; /* AC_CT_TILE, AC_CT_POINTER; NULL: not known here */
+  int buf;        /* AC_CT_BUFFER: index */
+  ac_sym *off, *len; /* of a buffer's part; NULL: 0, to the end */
+  ac_cexpr *off_e;
+  ac_dtype dtype;
+} ac_kval;
+
+enum { AC_UNSET, AC_MAYBE, AC_SET };
+typedef struct {
+  int set;
+  ac_kval v;
+} ac_kvar;
+typedef struct {
+  int set;
+  bool mask;       /* one bit a lane; ext counts lanes */
+  bool clobbered;  /* last used as work space */
+  int rank;
+  ac_sym *ext[4];  /* NULL: not known */
+  ac_loc loc;      /* of what set it */
+} ac_kbuf;
+typedef struct {
+  bool dead;
+  ac_kvar *vars;
+  ac_kbuf *bufs;
+  const ac_fact *facts;
+} ac_kstate;
+
+/* ---- functions ---- */
+
+typedef struct {
+  const char *name;
+  ac_ctkind kind;
+  bool want_ptr, want_int, hint_float, used;
+  int param; /* -1: a local name */
+  int buf;   /* -1: no buffer */
+  ac_dtype dtype;
+  ac_loc loc;
+} ac_vinfo;
+typedef struct ac_finfo {
+  ac_cfunc *f;
+  ac_map *index; /* name -> position + 1 */
+  AC_VEC(ac_vinfo) v;
+  ac_sym **caps; /* of each buffer: product of its shape */
+  ac_sym *(*dims)[4];
+  ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
+  bool *mask_bufs, *whole_bufs, *in_loop;
+  bool select;
+} ac_finfo;
+
+/* x <= y must hold; looked at again for each launch of fn. */
+typedef struct {
+  ac_finfo *fn;
+  ac_sym *x, *y;
+  const ac_fact *facts;
+  ac_code code;
+  ac_loc loc, other;
+  const char *refuted, *unknown, *help;
+} ac_oblig;
+typedef struct {
+  ac_cstmt *s;
+  ac_finfo *kernel;
+  ac_kval *args;
+  const ac_fact *facts;
+  bool dead;
+} ac_klaunch;
+
+typedef struct ac_kloop {
+  AC_VEC(ac_kstate *) breaks;
+  struct ac_kloop *outer;
+} ac_kloop;
+
+typedef struct {
+  ac_arena *a;
+  ac_cmodule *m;
+  const ac_chip *chip;
+  ac_diags *diags;
+  int quiet; /* > 0: a trial walk; nothing is reported and no count filled in */
+  ac_syms s;
+  AC_VEC(ac_finfo *) fns;
+  ac_finfo *fn;
+  ac_kstate *st;
+  ac_cstage stage;
+  int loop_depth;
+  ac_kloop *loop;
+  AC_VEC(ac_oblig) obligs;
+  AC_VEC(ac_klaunch) launches;
+  bool changed; /* infer: another round */
+} ac_chk;
+
+static inline ac_diags *ac_chk_d(ac_chk *c) { return c->quiet ? NULL : c->diags; }
+
+/* infer.c */
+void ac_chk_infer(ac_chk *c);
+ac_finfo *ac_chk_fn(ac_chk *c, const ac_cfunc *f);
+int ac_chk_var(const ac_finfo *f, const char *name); /* -1: none */
+ac_dtype ac_chk_dtype_of(const ac_cexpr *e); /* tl.float32 */
+const char *ac_chk_kind_name(ac_ctkind k);
+
+/* eval.c */
+ac_kval ac_chk_eval(ac_chk *c, ac_cexpr *e);
+ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what); /* must be an int */
+ac_cexpr *ac_chk_write(ac_chk *c, ac_sym *x, ac_cexpr *orig, bool params_only); /* NULL: cannot be written here */
+ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc);
+const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
+ac_ktile *ac_chk_as_tile(ac_chk *c, const ac_kval *v);
+
+/* call.c */
+ac_kval ac_chk_call(ac_chk *c, ac_cexpr *e);
+void ac_chk_alloc(ac_chk *c, ac_cstmt *s);
+bool ac_chk_is_alloc(const ac_cexpr *e);
+void ac_chk_must_le(ac_chk *c, ac_oblig o);
+
+/* move.c: load, store and the extents of buffers */
+ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v);
+ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v);
+ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *b); /* valid elements of an operand; NULL: not known */
+bool ac_chk_readable(ac_chk *c, const ac_kval *b, ac_loc loc); /* reports reads of unwritten buffers */
+void ac_chk_written(ac_chk *c, const ac_kval *b, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc);
+const char *ac_chk_buf_name(ac_chk *c, int buf);
+
+/* ub.c */
+void ac_chk_launches(ac_chk *c);
+
+#endif

@@ -1,0 +1,118 @@
+/* Signatures of primitives, out of the tables. */
+#include "craft/check.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *sig, *where;
+} prims[] = {
+#define P(id, name, sig, where) [id] = {name, sig, where},
+#include "craft/prims.def"
+#undef P
+};
+
+static const char *const forms[] = {
+    [AC_FORM_UNARY] = "dst:B src:B count:I?",
+    [AC_FORM_BINARY] = "dst:B a:B b:B count:I?",
+    [AC_FORM_SCALAR] = "dst:B src:B scalar:X count:I?",
+    [AC_FORM_FMA_SCALAR] = "dst:B src:B scalar:X count:I?",
+    [AC_FORM_FILL] = "dst:B scalar:X count:I?",
+    [AC_FORM_IOTA] = "dst:B first:X step:X? count:I?",
+    [AC_FORM_CAST] = "dst:B src:B mode:S? count:I?",
+    [AC_FORM_COMPARE] = "mask:B a:B b:B mode:S count:I?",
+    [AC_FORM_COMPARE_S] = "mask:B a:B scalar:X mode:S count:I?",
+    [AC_FORM_SELECT] = "dst:B mask:B a:B b:B count:I?",
+    [AC_FORM_SELECT_S] = "dst:B mask:B a:B scalar:X count:I?",
+    [AC_FORM_REDUCE] = "dst:B src:B work:B count:I?",
+    [AC_FORM_COPY] = "dst:B src:B count:I?",
+};
+
+static const char *const aliases[][2] = {
+#define A(name, to) {name, to},
+#include "craft/aliases.def"
+};
+static const char *const scalars[][2] = {
+#define S(name, to) {name, to},
+#include "craft/aliases.def"
+};
+static const char *const keywords[][2] = {
+#define K(name, to) {name, to},
+#include "craft/aliases.def"
+};
+
+static void parse_sig(ac_sig *s, const char *p) {
+  while (*p) {
+    size_t n = strcspn(p, ":"), k;
+    memcpy(s->op[s->n].name, p, n);
+    p += n + 1;
+    for (k = 0; isupper((unsigned char)*p); p++) s->op[s->n].kinds[k++] = *p;
+    s->op[s->n].optional = *p == '?';
+    if (*p == '?') p++;
+    while (*p == ' ') p++;
+    s->n++;
+  }
+}
+
+static ac_sig exact(const char *name) {
+  ac_sig s = {.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
+  for (size_t i = 0; i < AC_COUNT(prims); i++)
+    if (!strcmp(prims[i].name, name)) {
+      s.name = prims[i].name;
+      s.prim = (ac_cprim)i;
+      s.where = prims[i].where;
+      parse_sig(&s, prims[i].sig);
+      return s;
+    }
+  s.inst = ac_inst_by_dsl(name);
+  if (s.inst != AC_INST_COUNT) {
+    s.name = ac_insts[s.inst].dsl;
+    s.prim = AC_P_INST;
+    s.where = "c";
+    parse_sig(&s, forms[ac_insts[s.inst].form]);
+  }
+  return s;
+}
+
+ac_sig ac_sig_find(const char *name) {
+  ac_sig s = exact(name);
+  for (size_t i = 0; s.prim == AC_P_NONE && i < AC_COUNT(aliases); i++)
+    if (!strcmp(aliases[i][0], name)) return exact(aliases[i][1]);
+  return s;
+}
+
+ac_sig ac_sig_scalar(const char *name) {
+  for (size_t i = 0; i < AC_COUNT(scalars); i++)
+    if (!strcmp(scalars[i][0], name)) return exact(scalars[i][1]);
+  return (ac_sig){.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
+}
+
+static bool has_operand(const ac_sig *s, const char *name) {
+  for (int i = 0; i < s->n; i++)
+    if (!strcmp(s->op[i].name, name)) return true;
+  return false;
+}
+
+const char *ac_sig_keyword(const ac_sig *s, const char *kw) {
+  if (has_operand(s, kw)) return kw;
+  if (!strcmp(kw, "dst") && has_operand(s, "mask")) return "mask"; /* `out=` of a compare */
+  for (size_t i = 0; i < AC_COUNT(keywords); i++)
+    if (!strcmp(keywords[i][0], kw) && has_operand(s, keywords[i][1])) return keywords[i][1];
+  return kw;
+}
+
+const char *ac_sig_nearest(const char *name) {
+  const char *names[AC_COUNT(prims) + AC_INST_COUNT];
+  size_t n = 0;
+  for (size_t i = 0; i < AC_COUNT(prims); i++) names[n++] = prims[i].name;
+  for (int i = 0; i < AC_INST_COUNT; i++)
+    if (ac_insts[i].dsl) names[n++] = ac_insts[i].dsl;
+  return ac_nearest(name, names, n);
+}
+
+bool ac_sig_known_bare(const char *name) {
+  static const char *const bare[] = {"extract_scalar", "min", "max", "cdiv", "load", "store", "duplicate", "alloc_ub", "num_programs", "program_id", "arange"};
+  for (size_t i = 0; i < AC_COUNT(bare); i++)
+    if (!strcmp(bare[i], name)) return true;
+  return false;
+}

@@ -1,0 +1,446 @@
+/* Symbolic integers. */
+#include "craft/sym.h"
+
+#include <string.h>
+
+void ac_syms_init(ac_syms *s, ac_arena *a) {
+  *s = (ac_syms){.a = a, .polys = ac_map_new(a), .fns = ac_map_new(a)};
+}
+
+/* ---- polynomials ---- */
+
+static int term_cmp(const ac_sterm *x, const ac_sterm *y) {
+  for (int i = 0; i < x->k && i < y->k; i++)
+    if (x->atom[i] != y->atom[i]) return x->atom[i] < y->atom[i] ? -1 : 1;
+  return x->k - y->k;
+}
+
+static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
+  ac_buf b;
+  ac_buf_init(&b, s->a);
+  for (int i = 0; i < n; i++) {
+    ac_printf(&b, "%llx", (unsigned long long)t[i].c);
+    for (int j = 0; j < t[i].k; j++) ac_printf(&b, "*%d", t[i].atom[j]);
+    ac_puts(&b, "+");
+  }
+  const char *key = ac_buf_str(&b);
+  ac_sym *x = ac_map_get(s->polys, key);
+  if (x) return x;
+  x = AC_NEW(s->a, ac_sym);
+  x->id = (int)ac_map_len(s->polys);
+  x->n = n;
+  x->t = AC_NEW_N(s->a, ac_sterm, n);
+  if (n) memcpy(x->t, t, (size_t)n * sizeof *t);
+  ac_map_put(s->polys, key, x);
+  return x;
+}
+
+ac_sym *ac_sy_int(ac_syms *s, int64_t v) {
+  ac_sterm t = {.c = v};
+  return intern(s, &t, v != 0);
+}
+
+static ac_sym *of_atom(ac_syms *s, int atom) {
+  ac_sterm t = {.c = 1, .k = 1, .atom = {atom}};
+  return intern(s, &t, 1);
+}
+
+static int new_atom(ac_syms *s, ac_satom a) {
+  ac_push(s->a, &s->atoms, a);
+  return (int)s->atoms.len - 1;
+}
+
+ac_sym *ac_sy_fresh(ac_syms *s, const char *label) {
+  return of_atom(s, new_atom(s, (ac_satom){.label = label, .fn = AC_SY_OPAQUE, .lo = INT64_MIN, .hi = INT64_MAX}));
+}
+
+ac_sym *ac_sy_named(ac_syms *s, const char *key, const char *label) {
+  ac_sym *x = ac_map_get(s->fns, key);
+  if (!x) ac_map_put(s->fns, key, x = ac_sy_fresh(s, label));
+  return x;
+}
+
+ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x) {
+  return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 ? &s->atoms.data[x->t[0].atom[0]] : NULL;
+}
+
+bool ac_sy_const(const ac_sym *x, int64_t *v) {
+  if (x->n > 1 || (x->n == 1 && x->t[0].k)) return false;
+  *v = x->n ? x->t[0].c : 0;
+  return true;
+}
+
+ac_sym *ac_sy_add(ac_syms *s, ac_sym *x, ac_sym *y) {
+  if (!x->n) return y;
+  if (!y->n) return x;
+  if (x->n + y->n > AC_SYM_TERMS) return ac_sy_fresh(s, "a long sum");
+  ac_sterm t[AC_SYM_TERMS];
+  int n = 0, i = 0, j = 0;
+  while (i < x->n || j < y->n) {
+    int c = i == x->n ? 1 : j == y->n ? -1 : term_cmp(&x->t[i], &y->t[j]);
+    t[n] = c <= 0 ? x->t[i] : y->t[j];
+    if (c == 0 && __builtin_add_overflow(x->t[i].c, y->t[j].c, &t[n].c)) return ac_sy_fresh(s, "an overflow");
+    i += c <= 0;
+    j += c >= 0;
+    n += t[n].c != 0;
+  }
+  return intern(s, t, n);
+}
+
+static bool mul_terms(const ac_sterm *x, const ac_sterm *y, ac_sterm *out) {
+  if (x->k + y->k > AC_SYM_DEGREE || __builtin_mul_overflow(x->c, y->c, &out->c)) return false;
+  int i = 0, j = 0;
+  out->k = 0;
+  memset(out->atom, 0, sizeof out->atom);
+  while (i < x->k || j < y->k)
+    out->atom[out->k++] = j == y->k || (i < x->k && x->atom[i] <= y->atom[j]) ? x->atom[i++] : y->atom[j++];
+  return true;
+}
+
+ac_sym *ac_sy_mul(ac_syms *s, ac_sym *x, ac_sym *y) {
+  ac_sym *r = ac_sy_int(s, 0);
+  for (int i = 0; i < x->n; i++)
+    for (int j = 0; j < y->n; j++) {
+      ac_sterm t = {0};
+      if (!mul_terms(&x->t[i], &y->t[j], &t)) return ac_sy_fresh(s, "a long product");
+      r = ac_sy_add(s, r, intern(s, &t, 1));
+    }
+  return r;
+}
+
+ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y) { return ac_sy_add(s, x, ac_sy_mul(s, y, ac_sy_int(s, -1))); }
+
+/* ---- functions ---- */
+
+static int64_t floor_div(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return a % b && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static bool fold(ac_symfn fn, int64_t a, int64_t b, int64_t *r) {
+  if (fn == AC_SY_MIN || fn == AC_SY_MAX) {
+    *r = (a < b) == (fn == AC_SY_MIN) ? a : b;
+    return true;
+  }
+  if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
+  if (fn == AC_SY_FLOORDIV) *r = floor_div(a, b);
+  if (fn == AC_SY_CDIV) {
+    if (a == INT64_MIN) return false;
+    *r = -floor_div(-a, b);
+  }
+  if (fn == AC_SY_MOD) *r = a - floor_div(a, b) * b;
+  return true;
+}
+
+/* x = y * q exactly, term by term; NULL if it is not. */
+static ac_sym *divide(ac_syms *s, ac_sym *x, ac_sym *y) {
+  if (y->n != 1) return NULL;
+  const ac_sterm *d = &y->t[0];
+  ac_sym *r = ac_sy_int(s, 0);
+  for (int i = 0; i < x->n; i++) {
+    ac_sterm t = {0};
+    if (x->t[i].c % d->c) return NULL;
+    t.c = x->t[i].c / d->c;
+    int j = 0;
+    for (int k = 0; k < x->t[i].k; k++) {
+      if (j < d->k && x->t[i].atom[k] == d->atom[j])
+        j++;
+      else
+        t.atom[t.k++] = x->t[i].atom[k];
+    }
+    if (j < d->k) return NULL;
+    r = ac_sy_add(s, r, intern(s, &t, 1));
+  }
+  return r;
+}
+
+static bool has_min_max_arg(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
+  ac_satom *a = ac_sy_atom(s, x);
+  return a && a->fn == fn && (a->a == y || a->b == y || has_min_max_arg(s, fn, a->a, y) || has_min_max_arg(s, fn, a->b, y));
+}
+
+ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
+  int64_t a, b, r;
+  bool ca = ac_sy_const(x, &a), cb = ac_sy_const(y, &b);
+  if (ca && cb && fold(fn, a, b, &r)) return ac_sy_int(s, r);
+  bool lattice = fn == AC_SY_MIN || fn == AC_SY_MAX;
+  if (lattice && (x == y || has_min_max_arg(s, fn, x, y))) return x;
+  if (lattice && has_min_max_arg(s, fn, y, x)) return y;
+  if (!lattice && cb && b == 1) return fn == AC_SY_MOD ? ac_sy_int(s, 0) : x;
+  if ((fn == AC_SY_FLOORDIV || fn == AC_SY_CDIV) && cb && b != 0 && !(b == -1)) {
+    ac_sym *q = divide(s, x, y); /* a multiple of a constant divides exactly */
+    if (q) return q;
+  }
+  if (fn == AC_SY_MOD && cb && b > 0 && divide(s, x, y)) return ac_sy_int(s, 0);
+  if (lattice && y->id < x->id) { /* one order of the arguments */
+    ac_sym *t = x;
+    x = y;
+    y = t;
+  }
+  if (fn == AC_SY_FLOORDIV) { /* (x + y - 1) // y is cdiv(x, y), unless y is negative */
+    ac_sym *z = ac_sy_add(s, ac_sy_sub(s, x, y), ac_sy_int(s, 1));
+    if (cb ? b > 1 && x->n && x->t[0].k == 0 && x->t[0].c == b - 1 : x->n > z->n && ac_sy_range(s, y, NULL).lo >= 0)
+      return ac_sy_fn(s, AC_SY_CDIV, z, y);
+  }
+  const char *key = ac_sprintf(s->a, "%d(%d,%d)", fn, x->id, y->id);
+  ac_sym *z = ac_map_get(s->fns, key);
+  if (z) return z;
+  z = of_atom(s, new_atom(s, (ac_satom){.fn = fn, .a = x, .b = y, .lo = INT64_MIN, .hi = INT64_MAX}));
+  ac_map_put(s->fns, key, z);
+  return z;
+}
+
+/* ---- text ---- */
+
+static void put_sym(ac_syms *s, ac_buf *b, const ac_sym *x);
+
+static void put_atom(ac_syms *s, ac_buf *b, int i, bool factor) {
+  static const char *const names[] = {"min", "max", " // ", "tl.cdiv", " % "};
+  const ac_satom *a = &s->atoms.data[i];
+  if (a->fn == AC_SY_OPAQUE) {
+    ac_puts(b, a->label);
+    return;
+  }
+  bool infix = a->fn == AC_SY_FLOORDIV || a->fn == AC_SY_MOD;
+  if (!infix) ac_puts(b, names[a->fn]);
+  if (!infix || factor) ac_puts(b, "(");
+  bool sum_a = infix && a->a->n != 1, sum_b = infix && (a->b->n != 1 || a->b->t[0].k + (a->b->t[0].c != 1) > 1);
+  ac_puts(b, sum_a ? "(" : "");
+  put_sym(s, b, a->a);
+  ac_puts(b, sum_a ? ")" : "");
+  ac_puts(b, infix ? names[a->fn] : ", ");
+  ac_puts(b, sum_b ? "(" : "");
+  put_sym(s, b, a->b);
+  ac_puts(b, sum_b ? ")" : "");
+  if (!infix || factor) ac_puts(b, ")");
+}
+
+static void put_term(ac_syms *s, ac_buf *b, const ac_sterm *t, bool first) {
+  bool minus = t->c < 0;
+  ac_puts(b, first ? (minus ? "-" : "") : minus ? " - " : " + ");
+  uint64_t c = minus ? 0 - (uint64_t)t->c : (uint64_t)t->c;
+  for (int j = 0; j < t->k; j++) {
+    if (j) ac_puts(b, " * ");
+    put_atom(s, b, t->atom[j], t->k > 1 || c != 1);
+  }
+  if (c != 1 || !t->k) ac_printf(b, "%s%llu", t->k ? " * " : "", (unsigned long long)c);
+}
+
+static void put_sym(ac_syms *s, ac_buf *b, const ac_sym *x) {
+  if (!x->n) ac_puts(b, "0");
+  bool first = true;
+  for (int pass = 0; pass < 2; pass++) /* positive terms first, and the constant last of each */
+    for (int i = 0; i < x->n; i++) {
+      const ac_sterm *t = &x->t[i];
+      if ((t->c < 0) != (pass == 1) || !t->k) continue;
+      put_term(s, b, t, first);
+      first = false;
+    }
+  if (x->n && !x->t[0].k) put_term(s, b, &x->t[0], first);
+}
+
+char *ac_sy_text(ac_syms *s, const ac_sym *x) {
+  ac_buf b;
+  ac_buf_init(&b, s->a);
+  put_sym(s, &b, x);
+  return ac_strdup(s->a, ac_buf_str(&b));
+}
+
+/* ---- binding ---- */
+
+static ac_sym *bind_atom(ac_syms *s, int i) {
+  ac_satom a = s->atoms.data[i];
+  if (a.bound) return a.bound;
+  if (a.fn == AC_SY_OPAQUE) return of_atom(s, i);
+  ac_sym *x = ac_sy_bind(s, a.a), *y = ac_sy_bind(s, a.b);
+  return x == a.a && y == a.b ? of_atom(s, i) : ac_sy_fn(s, a.fn, x, y);
+}
+
+ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x) {
+  ac_sym *r = ac_sy_int(s, 0);
+  for (int i = 0; i < x->n; i++) {
+    ac_sym *t = ac_sy_int(s, x->t[i].c);
+    for (int j = 0; j < x->t[i].k; j++) t = ac_sy_mul(s, t, bind_atom(s, x->t[i].atom[j]));
+    r = ac_sy_add(s, r, t);
+  }
+  return r;
+}
+
+/* ---- ranges: INT64_MIN and INT64_MAX stand for no bound ---- */
+
+static int64_t sat_add(int64_t a, int64_t b, bool low) {
+  int64_t none = low ? INT64_MIN : INT64_MAX, r;
+  if (a == none || b == none) return none;
+  if (__builtin_add_overflow(a, b, &r)) return none;
+  return r;
+}
+
+static int64_t sat_mul(int64_t a, int64_t b) {
+  int64_t r;
+  if (a == 0 || b == 0) return 0;
+  bool neg = (a < 0) != (b < 0);
+  if (a == INT64_MIN || b == INT64_MIN || a == INT64_MAX || b == INT64_MAX || __builtin_mul_overflow(a, b, &r))
+    return neg ? INT64_MIN : INT64_MAX;
+  return r;
+}
+
+static ac_range range_mul(ac_range x, ac_range y) {
+  int64_t v[4] = {sat_mul(x.lo, y.lo), sat_mul(x.lo, y.hi), sat_mul(x.hi, y.lo), sat_mul(x.hi, y.hi)};
+  ac_range r = {v[0], v[0]};
+  for (int i = 1; i < 4; i++) {
+    if (v[i] < r.lo) r.lo = v[i];
+    if (v[i] > r.hi) r.hi = v[i];
+  }
+  return r;
+}
+
+static ac_range range_div(ac_range x, ac_range y, bool up) {
+  ac_range r = {INT64_MIN, INT64_MAX};
+  if (y.lo < 1) return r;
+  int64_t add = up ? 1 : 0; /* ceil is floor or floor + 1: bounds may be one too wide, never too narrow */
+  int64_t dlo = x.lo >= 0 ? y.hi : y.lo, dhi = x.hi >= 0 ? y.lo : y.hi;
+  if (x.lo != INT64_MIN) {
+    r.lo = floor_div(x.lo, dlo);
+    if (up && y.lo == y.hi && x.lo % dlo) r.lo++;
+  }
+  if (x.hi != INT64_MAX) {
+    r.hi = floor_div(x.hi, dhi);
+    if (x.hi % dhi) r.hi += add;
+  }
+  return r;
+}
+
+static ac_range atom_range(ac_syms *s, int i, const ac_fact *f, int depth);
+
+static ac_range clip(ac_range r, ac_range by) {
+  if (by.lo > r.lo) r.lo = by.lo;
+  if (by.hi < r.hi) r.hi = by.hi;
+  return r;
+}
+
+/* Facts about this very product: c * m + k >= 0. */
+static ac_range by_facts(const ac_sterm *m, const ac_fact *f) {
+  ac_range r = {INT64_MIN, INT64_MAX};
+  for (; f; f = f->next) {
+    const ac_sym *p = f->p;
+    if (p->n < 1 || p->n > 2) continue;
+    const ac_sterm *t = &p->t[p->n - 1];
+    int64_t k = p->n == 2 ? p->t[0].c : 0;
+    if ((p->n == 2 && p->t[0].k) || !t->k || term_cmp(t, m) || k == INT64_MIN || t->c == INT64_MIN) continue;
+    if (t->c > 0)
+      r = clip(r, (ac_range){-floor_div(k, t->c), INT64_MAX}); /* m >= -k/c */
+    else
+      r = clip(r, (ac_range){INT64_MIN, floor_div(k, -t->c)});
+  }
+  return r;
+}
+
+static ac_range term_range(ac_syms *s, const ac_sterm *t, const ac_fact *f, int depth) {
+  ac_range r = {1, 1};
+  for (int j = 0; j < t->k; j++) r = range_mul(r, atom_range(s, t->atom[j], f, depth));
+  ac_sterm m = *t;
+  if (t->k) r = clip(r, by_facts(&m, f));
+  return range_mul(r, (ac_range){t->c, t->c});
+}
+
+static ac_range poly_range(ac_syms *s, const ac_sym *x, const ac_fact *f, int depth) {
+  ac_range r = {0, 0};
+  if (depth <= 0) return x->n ? (ac_range){INT64_MIN, INT64_MAX} : r;
+  for (int i = 0; i < x->n; i++) {
+    ac_range t = term_range(s, &x->t[i], f, depth);
+    r.lo = sat_add(r.lo, t.lo, true);
+    r.hi = sat_add(r.hi, t.hi, false);
+  }
+  return r;
+}
+
+static ac_range fn_range(ac_syms *s, const ac_satom *a, const ac_fact *f, int depth) {
+  ac_range x = poly_range(s, a->a, f, depth), y = poly_range(s, a->b, f, depth), r = {INT64_MIN, INT64_MAX};
+  switch (a->fn) {
+  case AC_SY_MIN: return (ac_range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+  case AC_SY_MAX: return (ac_range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+  case AC_SY_FLOORDIV: return range_div(x, y, false);
+  case AC_SY_CDIV: return range_div(x, y, true);
+  case AC_SY_MOD:
+    if (y.lo >= 1) {
+      r.lo = 0;
+      r.hi = y.hi == INT64_MAX ? y.hi : y.hi - 1;
+      if (x.lo >= 0 && x.hi < r.hi) r.hi = x.hi;
+    }
+    return r;
+  default: return r;
+  }
+}
+
+static ac_range atom_range(ac_syms *s, int i, const ac_fact *f, int depth) {
+  ac_satom a = s->atoms.data[i];
+  ac_range r = {a.lo, a.hi};
+  if (s->budget-- <= 0 || depth <= 0) return r;
+  if (a.bound) return poly_range(s, a.bound, f, depth - 1);
+  if (a.fn != AC_SY_OPAQUE) r = clip(r, fn_range(s, &a, f, depth - 1));
+  if (a.slo) r = clip(r, (ac_range){poly_range(s, a.slo, f, depth - 1).lo, INT64_MAX});
+  if (a.shi) r = clip(r, (ac_range){INT64_MIN, poly_range(s, a.shi, f, depth - 1).hi});
+  ac_sterm m = {.c = 1, .k = 1, .atom = {i}};
+  return clip(r, by_facts(&m, f));
+}
+
+enum { DEPTH = 8, BUDGET = 4000 };
+
+ac_range ac_sy_range(ac_syms *s, ac_sym *x, const ac_fact *f) {
+  s->budget = BUDGET;
+  ac_range r = poly_range(s, x, f, DEPTH);
+  if (r.lo > r.hi) r = (ac_range){INT64_MIN, INT64_MAX}; /* contradictory facts: dead code */
+  return r;
+}
+
+/* ---- the prover ---- */
+
+const ac_fact *ac_sy_assume(ac_syms *s, const ac_fact *f, ac_sym *nonneg) {
+  ac_fact *n = AC_NEW(s->a, ac_fact);
+  *n = (ac_fact){nonneg, f, f ? f->len + 1 : 1};
+  return n;
+}
+
+static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth);
+
+/* x with term i replaced by its coefficient times y. */
+static ac_sym *replace(ac_syms *s, ac_sym *x, int i, ac_sym *y) {
+  ac_sym *t = intern(s, &x->t[i], 1);
+  return ac_sy_add(s, ac_sy_sub(s, x, t), ac_sy_mul(s, ac_sy_int(s, x->t[i].c), y));
+}
+
+/* A term c * atom: x is at least x with the atom replaced by a bound of it. */
+static bool prove_by_term(ac_syms *s, ac_sym *x, int i, const ac_fact *f, int depth) {
+  const ac_sterm t = x->t[i];
+  ac_satom a = s->atoms.data[t.atom[0]];
+  if (a.bound) return false; /* bound before */
+  if (a.fn == AC_SY_MIN || a.fn == AC_SY_MAX) {
+    bool either = (t.c < 0) == (a.fn == AC_SY_MIN);
+    bool first = prove(s, replace(s, x, i, a.a), f, depth - 1);
+    if (first == either) return first;
+    return prove(s, replace(s, x, i, a.b), f, depth - 1);
+  }
+  ac_sym *to = t.c > 0 ? a.slo : a.shi;
+  return to && prove(s, replace(s, x, i, ac_sy_bind(s, to)), f, depth - 1);
+}
+
+static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
+  int64_t v;
+  if (ac_sy_const(x, &v)) return v >= 0;
+  if (s->budget-- <= 0) return false;
+  ac_range r = poly_range(s, x, f, depth < 4 ? 4 : depth);
+  if (r.lo >= 0 && r.lo <= r.hi) return true;
+  if (depth <= 0) return false;
+  for (int i = 0; i < x->n; i++)
+    if (x->t[i].k == 1 && prove_by_term(s, x, i, f, depth)) return true;
+  for (const ac_fact *g = f; g; g = g->next)
+    if (depth > 1 && g->p->n && prove(s, ac_sy_sub(s, x, g->p), f, depth > 3 ? 3 : depth - 1)) return true;
+  return false;
+}
+
+bool ac_sy_nonneg(ac_syms *s, ac_sym *x, const ac_fact *f) {
+  s->budget = BUDGET;
+  return prove(s, ac_sy_bind(s, x), f, 5);
+}
+
+bool ac_sy_le(ac_syms *s, ac_sym *x, ac_sym *y, const ac_fact *f) { return ac_sy_nonneg(s, ac_sy_sub(s, y, x), f); }

@@ -1,0 +1,76 @@
+/* Symbolic integers: polynomials over atoms, interned, so that equal values are the same pointer; and a small prover.
+ * Private to craft. */
+#ifndef AC_CRAFT_SYM_H
+#define AC_CRAFT_SYM_H
+
+#include "craft/craft.h"
+
+typedef struct ac_sym ac_sym;
+
+typedef enum { AC_SY_MIN, AC_SY_MAX, AC_SY_FLOORDIV, AC_SY_CDIV, AC_SY_MOD, AC_SY_OPAQUE } ac_symfn;
+
+enum { AC_SYM_DEGREE = 4, AC_SYM_TERMS = 48 };
+
+/* An unknown of a polynomial. */
+typedef struct {
+  const char *label;    /* for messages */
+  ac_symfn fn;          /* AC_SY_OPAQUE: a variable's value, a parameter, a size */
+  ac_sym *a, *b;        /* fn's arguments */
+  int64_t lo, hi;       /* constant bounds; INT64_MIN and INT64_MAX: none */
+  ac_sym *slo, *shi;    /* symbolic bounds or NULL */
+  const ac_cexpr *expr; /* writes it anywhere in its function, or NULL: only through a variable that holds it */
+  ac_sym *bound;        /* while a launch is looked at: what it binds this parameter to */
+} ac_satom;
+
+typedef struct {
+  int64_t c;
+  int k; /* number of atoms; 0: the constant term */
+  int atom[AC_SYM_DEGREE]; /* ascending */
+} ac_sterm;
+
+struct ac_sym {
+  int id; /* in order of creation */
+  int n;
+  ac_sterm *t; /* ascending, no zero coefficients */
+};
+
+typedef struct {
+  ac_arena *a;
+  AC_VEC(ac_satom) atoms;
+  ac_map *polys, *fns;
+  int budget; /* steps left for the proof at hand */
+} ac_syms;
+
+/* What is known at a place: every p is >= 0. A persistent list: longer ones share their tails. */
+typedef struct ac_fact {
+  ac_sym *p;
+  const struct ac_fact *next;
+  int len;
+} ac_fact;
+
+void ac_syms_init(ac_syms *s, ac_arena *a);
+ac_sym *ac_sy_int(ac_syms *s, int64_t v);
+ac_sym *ac_sy_add(ac_syms *s, ac_sym *x, ac_sym *y);
+ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y);
+ac_sym *ac_sy_mul(ac_syms *s, ac_sym *x, ac_sym *y);
+ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y);
+/* A value that equals no other. */
+ac_sym *ac_sy_fresh(ac_syms *s, const char *label);
+/* The atom that this key always gives (a size, a parameter). */
+ac_sym *ac_sy_named(ac_syms *s, const char *key, const char *label);
+ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x); /* x is one atom with coefficient 1; else NULL */
+bool ac_sy_const(const ac_sym *x, int64_t *v);
+char *ac_sy_text(ac_syms *s, const ac_sym *x);
+/* Replaces parameters by what the launch binds them to. */
+ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x);
+
+const ac_fact *ac_sy_assume(ac_syms *s, const ac_fact *f, ac_sym *nonneg);
+typedef struct {
+  int64_t lo, hi;
+} ac_range;
+ac_range ac_sy_range(ac_syms *s, ac_sym *x, const ac_fact *f);
+/* x >= 0 for every shape; false: not proved. */
+bool ac_sy_nonneg(ac_syms *s, ac_sym *x, const ac_fact *f);
+bool ac_sy_le(ac_syms *s, ac_sym *x, ac_sym *y, const ac_fact *f);
+
+#endif

@@ -1,0 +1,167 @@
+/* What plan's files share. Not for other modules. */
+#ifndef AC_PLAN_INTERNAL_H
+#define AC_PLAN_INTERNAL_H
+
+#include "plan/plan.h"
+
+/* ---- names: identifiers of the program, unique, never a word that the DSL or the schedule needs ------------------------- */
+
+typedef struct {
+  ac_arena *a;
+  ac_map *used;
+} pl_names;
+void pl_names_init(pl_names *n, ac_arena *a);
+/* `wish` made an identifier, with _2, _3 ... when taken. */
+const char *pl_name(pl_names *n, const char *wish);
+
+/* ---- the context of one plan -------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const char *name; /* parameter of the kernel, same name on the host side */
+  const char *host; /* host expression that fills it; NULL: a host parameter or local of the same name */
+} pl_scalar;
+
+typedef struct {
+  ac_arena *a;
+  const ac_graph *g;
+  const ac_chip *chip;
+  ac_diags *d;
+  ac_cbuild b;
+  pl_names names;         /* host parameters and locals; kernels start from a copy */
+  const char **in_name;   /* host parameter of each graph input */
+  const char **out_name;  /* of each output */
+  bool failed;
+} pl_ctx;
+
+/* AC0700 at the node's line; always false. `why` completes "softmax: ". */
+bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC_PRINTF(4, 5);
+/* Parameter of a node's operation by name; never NULL (aborts on a wrong name). */
+const ac_arg *pl_arg(const ac_node *n, const char *name);
+/* A Python number or float argument as a constant; false when it is a run-time size. Absent: `absent`. */
+bool pl_number(const ac_node *n, const char *name, double absent, double *v);
+/* Host expression of a symbolic size, through the shapes of the inputs. */
+const char *pl_sym_text(const pl_ctx *p, const ac_sym *s);
+/* Bytes of UB that buffers may take. */
+int64_t pl_ub_budget(const pl_ctx *p);
+/* Starts `<op>_host` with its parameters. */
+void pl_host_begin(pl_ctx *p, const char *doc);
+/* Annotation of a tensor parameter: tl.tensor[tl.float32]. */
+ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d);
+/* `if cond: tl.refuse(message)` in the host function. */
+void pl_refuse_if(pl_ctx *p, const char *cond, const char *message);
+/* The guards that no structural check of a schedule implies (sizes that the user's own code asked about). */
+void pl_guards(pl_ctx *p);
+bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
+/* tl.load / tl.store statements of the tile `ptr + offs`. */
+void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
+void pl_store(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
+void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d);
+/* x = <expression in DSL text> */
+void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) AC_PRINTF(3, 4);
+
+/* ---- schedules: return false after a diagnostic ------------------------------------------------------------------------ */
+
+bool pl_elementwise(pl_ctx *p);
+bool pl_softmax(pl_ctx *p);
+
+/* ---- vir: straight-line vector code on virtual registers ----------------------------------------------------------------- */
+
+typedef enum { PV_NONE, PV_NUM, PV_TEXT, PV_VEC, PV_MASK } pv_kind;
+/* A value of the element-wise language: a number, a scalar expression of the kernel, a vector of a tile, or a mask (one bit a lane). */
+typedef struct {
+  pv_kind kind;
+  double num;
+  const char *text;
+  bool text_int; /* TEXT: an integer expression */
+  int reg;
+  bool neg;      /* MASK: means the complement (NaN makes `not (a < b)` differ from `a >= b`) */
+} pv;
+
+typedef struct {
+  const char *prim; /* after `tl.` */
+  int dst;
+  pv arg[3];
+  int n_args;
+  const char *mode; /* compares */
+  ac_round round;   /* casts */
+} vir_op;
+
+typedef struct {
+  ac_dtype dtype;
+  bool mask;
+  int leaf;  /* loaded in copyin: index of the leaf; -1 */
+  int def, last; /* positions in ops; leaf: -1 */
+  int buf;
+  int pinned;  /* index of the stored output that lives in this register; -1 */
+} vir_reg;
+
+typedef struct {
+  const char *name;
+  ac_dtype dtype;
+  bool mask, loaded, stored;
+  int owner_leaf, owner_out; /* or -1 */
+  int free_from;  /* first position at which it may be overwritten */
+  int pinned_at;  /* stored: position that writes the result; the buffer is free for others before it */
+} vir_buf;
+
+typedef struct {
+  int reg;         /* what is stored */
+  ac_dtype dtype;  /* of the tensor */
+  int buf;
+} vir_out;
+
+typedef struct {
+  pl_ctx *p;
+  AC_VEC(vir_op) ops;
+  AC_VEC(vir_reg) regs;
+  AC_VEC(vir_buf) bufs;
+  AC_VEC(vir_out) outs;
+  bool selects;    /* Select is used: it takes the last 8 KiB of UB */
+} vir;
+
+pv pv_num(double v);
+pv pv_text(const char *text, bool is_int);
+bool pv_is(pv v, double n);
+int vir_leaf(vir *v, int leaf, ac_dtype d);
+/* Emits an operation (or finds the equal one): its destination register. */
+int vir_emit(vir *v, const char *prim, ac_dtype d, int n, ...); /* n arguments of type pv */
+int vir_cast(vir *v, int reg, ac_dtype d, ac_round r);
+int vir_compare(vir *v, pv a, pv b, const char *mode); /* at least one vector, `a`; mask register */
+void vir_output(vir *v, int reg, ac_dtype d);
+/* Assigns buffers: few of them, so that the tile is large. `name_of_leaf` and `name_of_out` give wishes. */
+void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_names, pl_names *names);
+/* Bytes that one element takes over all buffers, double buffering of loaded and stored ones included; masks count an eighth. */
+double vir_bytes(const vir *v);
+/* Bytes of the scratch that lowering adds for composed primitives, whatever the tile. */
+int64_t vir_scratch(const vir *v);
+/* One line a buffer kind for the comment: "2 x 4 (x) + ...". */
+const char *vir_bytes_text(const vir *v);
+void vir_alloc(vir *v, const char *tile);  /* tl.alloc_ub statements */
+void vir_compute(vir *v, const char *count); /* the statements of the compute block */
+bool vir_in_place(const char *prim);
+
+/* ---- scalar-or-vector arithmetic on pv (float32 unless the registers are integers) ----------------------------------------- */
+
+pv pv_vec(vir *v, pv x, ac_dtype d);       /* as a vector: numbers and scalars are spread, masks become 0 and 1 */
+pv pv_add(vir *v, pv a, pv b);
+pv pv_sub(vir *v, pv a, pv b);
+pv pv_mul(vir *v, pv a, pv b);
+pv pv_div(vir *v, pv a, pv b);
+pv pv_max(vir *v, pv a, pv b);              /* a NaN passes on, as the simulator has it and lowering relies on */
+pv pv_min(vir *v, pv a, pv b);
+pv pv_fn(vir *v, const char *prim, pv x);   /* unary primitive */
+pv pv_round(vir *v, pv x, ac_round r);      /* to a float32 integer */
+pv pv_cmp(vir *v, const char *mode, pv a, pv b); /* mask; modes lt le gt ge eq ne */
+pv pv_not(pv mask);
+pv pv_where(vir *v, pv mask, pv a, pv b);
+pv pv_to_f32(vir *v, pv x);
+pv pv_mask(vir *v, pv x);                   /* x != 0 as a mask */
+
+/* ---- expand: one graph operation on pv operands ---------------------------------------------------------------------------- */
+
+/* Operands are in the order of the node's tensor parameters, each in float32, int32, int16 or as a mask (bool). False: no expansion;
+ * `*why` says what is missing. */
+bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const char **why);
+bool pl_expandable(ac_op op);
+
+#endif

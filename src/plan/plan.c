@@ -1,0 +1,226 @@
+/* The planner's entry: which schedule takes the graph, and what all schedules share (names, host function, guards). */
+#include "plan/internal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Words of the surface language and names that the schedules use for themselves. */
+static const char *const reserved[] = {
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
+    "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
+    "return", "try", "while", "with", "yield", "tl", "min", "max", "range", "float", "int", "bool", "len", "ascend_kernel", "pid",
+    "start", "end", "count", "offs", "tile", "per_core", "n_cores", "row", "lo", "hi", "i", "col"};
+
+void pl_names_init(pl_names *n, ac_arena *a) {
+  *n = (pl_names){.a = a, .used = ac_map_new(a)};
+  for (size_t i = 0; i < AC_COUNT(reserved); i++) ac_map_put(n->used, reserved[i], n);
+}
+
+const char *pl_name(pl_names *n, const char *wish) {
+  ac_buf s;
+  ac_buf_init(&s, n->a);
+  if (!wish || !*wish) wish = "v";
+  if (isdigit((unsigned char)*wish)) ac_puts(&s, "v");
+  for (const char *c = wish; *c; c++) {
+    char t[2] = {isalnum((unsigned char)*c) || *c == '_' ? *c : '_', 0};
+    ac_puts(&s, t);
+  }
+  const char *base = ac_buf_str(&s), *name = base;
+  for (int k = 2; ac_map_has(n->used, name); k++) name = ac_sprintf(n->a, "%s_%d", base, k);
+  ac_map_put(n->used, name, n);
+  return name;
+}
+
+/* ---- diagnostics ---- */
+
+bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
+  if (p->failed) return false;
+  p->failed = true;
+  va_list ap;
+  va_start(ap, fmt);
+  const char *why = ac_vsprintf(p->a, fmt, ap);
+  va_end(ap);
+  ac_diag *x = ac_error(p->d, AC0700, loc, "no schedule covers %s: %s", what, why);
+  ac_help(p->d, x,
+          "covered are element-wise chains with any broadcasting (one pass over their tensors), and a softmax or log_softmax of an "
+          "input over one axis");
+  ac_buf s;
+  ac_buf_init(&s, p->a);
+  ac_strvec names = ac_plan_covered(p->a);
+  for (size_t i = 0; i < names.len; i++) ac_printf(&s, "%s%s", i ? " " : "", names.data[i]);
+  ac_help(p->d, x, "operations: %s", ac_buf_str(&s));
+  return false;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+ac_strvec ac_plan_covered(ac_arena *a) {
+  ac_strvec v = {0};
+  for (int op = 0; op < AC_OP_COUNT; op++)
+    if (pl_expandable((ac_op)op) || op == AC_G_SOFTMAX || op == AC_G_LOG_SOFTMAX) ac_push(a, &v, ac_op_info((ac_op)op)->id);
+  qsort(v.data, v.len, sizeof *v.data, by_text);
+  return v;
+}
+
+/* ---- the graph's arguments and sizes ---- */
+
+const ac_arg *pl_arg(const ac_node *n, const char *name) {
+  const ac_opinfo *info = ac_op_info(n->op);
+  for (int i = 0; i < info->n_params && i < n->n_args; i++)
+    if (!strcmp(info->params[i].name, name)) return &n->args[i];
+  fprintf(stderr, "plan: operation %s has no parameter %s\n", info->id, name);
+  abort();
+}
+
+bool pl_number(const ac_node *n, const char *name, double absent, double *v) {
+  const ac_arg *a = pl_arg(n, name);
+  *v = absent;
+  if (a->absent) return true;
+  int64_t i = 0;
+  switch (a->kind) {
+  case AC_K_FLOAT: *v = a->f; return true;
+  case AC_K_BOOL: *v = a->b; return true;
+  case AC_K_INT:
+  case AC_K_SCALAR:
+    if (a->is_bool) *v = a->i ? (double)a->i->example : a->b ? 1 : a->f;
+    else if (a->kind == AC_K_SCALAR && !a->is_int) *v = a->f;
+    else if (a->i && ac_sym_is_const(a->i, &i)) *v = (double)i;
+    else return false;
+    return true;
+  default: return false;
+  }
+}
+
+bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v) {
+  int64_t c;
+  if (ac_sym_is_const(s, &c)) return c == v;
+  return ac_sym_equal(p->g, s, ac_sym_int((ac_graph *)p->g, v));
+}
+
+const char *pl_sym_text(const pl_ctx *p, const ac_sym *s) {
+  if (s->kind == AC_SYM_CONST) return ac_sprintf(p->a, "%lld", (long long)s->example);
+  if (s->kind == AC_SYM_VAR) {
+    const ac_symvar *v = &p->g->vars.data[s->var];
+    if (v->dim < 0) return p->in_name[v->input];
+    return ac_sprintf(p->a, "%s.shape[%d]", p->in_name[v->input], v->dim);
+  }
+  const char *x = pl_sym_text(p, s->a), *y = pl_sym_text(p, s->b);
+  if (s->kind == AC_SYM_ADD && s->b->kind == AC_SYM_CONST && s->b->example < 0)
+    return ac_sprintf(p->a, "(%s - %lld)", x, -(long long)s->b->example);
+  switch (s->kind) {
+  case AC_SYM_ADD: return ac_sprintf(p->a, "(%s + %s)", x, y);
+  case AC_SYM_MUL: return ac_sprintf(p->a, "%s * %s", x, y);
+  case AC_SYM_FLOORDIV: return ac_sprintf(p->a, "(%s // %s)", x, y);
+  case AC_SYM_MOD: return ac_sprintf(p->a, "(%s %% %s)", x, y);
+  case AC_SYM_MIN: return ac_sprintf(p->a, "min(%s, %s)", x, y);
+  default: return ac_sprintf(p->a, "max(%s, %s)", x, y);
+  }
+}
+
+int64_t pl_ub_budget(const pl_ctx *p) { return p->chip->ub - p->chip->ub_reserved; }
+
+/* ---- statements that every schedule writes ---- */
+
+void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = ac_vsprintf(p->a, fmt, ap);
+  va_end(ap);
+  ac_cb_assign(&p->b, name, ac_ce_parse(&p->b, "%s", text));
+}
+
+void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf) {
+  ac_cbuild *b = &p->b;
+  ac_cb_call(b, ac_ce_tl(b, "load", 2, ac_ce_parse(b, "%s + %s", ptr, offs), ac_ce_name(b, buf)));
+}
+
+void pl_store(pl_ctx *p, const char *ptr, const char *offs, const char *buf) {
+  ac_cbuild *b = &p->b;
+  ac_cb_call(b, ac_ce_tl(b, "store", 2, ac_ce_parse(b, "%s + %s", ptr, offs), ac_ce_name(b, buf)));
+}
+
+void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d) {
+  ac_cbuild *b = &p->b;
+  ac_cexpr *call = ac_ce_tl(b, "alloc_ub", 1, ac_ce_parse(b, "%s", size));
+  ac_ce_kwarg(b, call, "dtype", ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[d].name));
+  ac_cb_assign(b, buf, call);
+}
+
+ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d) {
+  ac_cbuild *b = &p->b;
+  ac_cexpr *t = ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[d].name);
+  return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "tensor"), 1, &t);
+}
+
+void pl_host_begin(pl_ctx *p, const char *doc) {
+  ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_host", p->g->name), false);
+  f->doc = doc;
+  for (size_t i = 0; i < p->g->inputs.len; i++)
+    if (p->g->inputs.data[i].role != AC_IN_SCALAR) ac_cb_param(&p->b, p->in_name[i], pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
+  for (size_t o = 0; o < p->g->outputs.len; o++)
+    ac_cb_param(&p->b, p->out_name[o], pl_tensor_type(p, p->g->outputs.data[o].value->dtype));
+  for (size_t i = 0; i < p->g->inputs.len; i++)
+    if (p->g->inputs.data[i].role == AC_IN_SCALAR)
+      ac_cb_param(&p->b, p->in_name[i],
+                  ac_ce_name(&p->b, ac_dtypes[p->g->inputs.data[i].value->dtype].cls == AC_FLOATING ? "float" : "int"));
+}
+
+void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
+  ac_cbuild *b = &p->b;
+  ac_cb_if(b, ac_ce_parse(b, "%s", cond));
+  ac_cb_call(b, ac_ce_tl(b, "refuse", 1, ac_ce_str(b, message)));
+  ac_cb_end(b);
+}
+
+/* Guards of broadcasting and of equal sizes are checked by the schedules, in a form that holds for every rank. What the user's own code
+ * asked about a size is checked here. */
+void pl_guards(pl_ctx *p) {
+  static const char *const negated[] = {[AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
+  static const char *const wanted[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  for (size_t i = 0; i < p->g->guards.len; i++) {
+    const ac_guard *q = &p->g->guards.data[i];
+    if (!q->reason || strncmp(q->reason, "if ", 3)) continue;
+    const char *x = pl_sym_text(p, q->a), *y = pl_sym_text(p, q->b);
+    pl_refuse_if(p, ac_sprintf(p->a, "%s %s %s", x, negated[q->kind], y),
+                 ac_sprintf(p->a, "traced for %s %s %s (%s)", x, wanted[q->kind], y, q->reason));
+  }
+}
+
+/* ---- entry ---- */
+
+static void name_parameters(pl_ctx *p) {
+  pl_names_init(&p->names, p->a);
+  size_t n_in = p->g->inputs.len, n_out = p->g->outputs.len;
+  p->in_name = AC_NEW_N(p->a, const char *, n_in);
+  p->out_name = AC_NEW_N(p->a, const char *, n_out);
+  for (size_t i = 0; i < n_in; i++) p->in_name[i] = pl_name(&p->names, p->g->inputs.data[i].name);
+  for (size_t o = 0; o < n_out; o++) {
+    const ac_output *out = &p->g->outputs.data[o];
+    const char *wish = out->name && *out->name ? out->name : n_out == 1 ? "y" : ac_sprintf(p->a, "y%zu", o);
+    if (ac_map_has(p->names.used, wish)) wish = ac_sprintf(p->a, "%s_out", wish);
+    p->out_name[o] = pl_name(&p->names, wish);
+  }
+}
+
+static void head(pl_ctx *p) {
+  ac_strvec *c = &p->b.module->comments;
+  ac_push(p->a, c, ac_sprintf(p->a, "%s: planned for %s.", p->g->name, p->chip->soc));
+}
+
+ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diags *d) {
+  pl_ctx p = {.a = a, .g = g, .chip = chip, .d = d};
+  ac_cb_init(&p.b, a, ac_sprintf(a, "%s.craft", g->name));
+  if (!g->outputs.len) {
+    pl_refuse(&p, AC_NOLOC, g->name, "it has no output");
+    return NULL;
+  }
+  name_parameters(&p);
+  head(&p);
+  bool row = false;
+  for (size_t i = 0; i < g->nodes.len; i++) row = row || g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX;
+  return (row ? pl_softmax(&p) : pl_elementwise(&p)) ? p.b.module : NULL;
+}

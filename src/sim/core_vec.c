@@ -169,7 +169,8 @@ static void elementwise(const call *c) {
   if (v->a) check_overlap(c, v->a, c->es, n, v->b ? "src0" : "src");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
   uint8_t *d = acsim_data(c->b, v->dst, 0);
-  if (v->op == ACSIM_OP_Cast && same_memory(v->dst, v->a) && c->ds != c->es) cast_in_place(c, n);
+  bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es && start(v->a) < start(v->dst) + n * c->ds;
+  if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es) cast_in_place(c, n);
   else compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
   if (bitwise(v->op)) bitwise_state(c, n * c->ds);
   else mark(c, v->dst, 0, n * c->ds);

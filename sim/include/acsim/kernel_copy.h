@@ -1,0 +1,107 @@
+/* Kernel side, part 4: DataCopy and DataCopyPad. */
+#ifndef ACSIM_KERNEL_COPY_H
+#define ACSIM_KERNEL_COPY_H
+
+#include "acsim/kernel_pipe.h"
+
+namespace acsim {
+template <typename T> acsim_copy copy_count(int64_t count) {
+  acsim_copy c = {};
+  c.form = ACSIM_COPY_COUNT;
+  c.type = type_of<T>::id;
+  c.blocks = 1;
+  c.bytes = count * static_cast<int64_t>(sizeof(T));
+  return c;
+}
+template <typename T> acsim_copy copy_blocks(const AscendC::DataCopyParams &p) {
+  acsim_copy c = {};
+  c.form = ACSIM_COPY_BLOCKS;
+  c.type = type_of<T>::id;
+  c.blocks = p.blockCount;
+  c.bytes = p.blockLen * 32ll;
+  c.src_gap = p.srcStride * 32ll;
+  c.dst_gap = p.dstStride * 32ll;
+  return c;
+}
+/* in: the source is global memory */
+template <typename T, typename P> acsim_copy copy_pad(const P &p, bool ext, bool in) {
+  acsim_copy c = {};
+  c.form = ACSIM_COPY_PAD;
+  c.type = type_of<T>::id;
+  c.ext = ext;
+  c.blocks = p.blockCount;
+  c.bytes = p.blockLen;
+  c.src_gap = p.srcStride * (in ? 1ll : 32ll);
+  c.dst_gap = p.dstStride * (in ? 32ll : 1ll);
+  return c;
+}
+template <typename T, typename P> void pad_with(acsim_copy &c, const P &p) {
+  T value = static_cast<T>(p.paddingValue);
+  c.is_pad = p.isPad;
+  c.left = p.leftPadding;
+  c.right = p.rightPadding;
+  __builtin_memcpy(&c.pad_bits, &value, sizeof(T));
+}
+/* DataCopyPadParams carries the value's bits. */
+template <typename T> void pad_bits(acsim_copy &c, const AscendC::DataCopyPadParams &p) {
+  c.is_pad = p.isPad;
+  c.left = p.leftPadding;
+  c.right = p.rightPadding;
+  c.pad_bits = p.paddingValue;
+}
+} // namespace acsim
+
+namespace AscendC {
+template <typename T> void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const int64_t count, ACSIM_AT) {
+  acsim_copy c = acsim::copy_count<T>(count);
+  acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
+  acsim_copy c = acsim::copy_count<T>(count);
+  acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
+  acsim_copy c = acsim::copy_count<T>(count);
+  acsim_copy_local(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+  acsim_copy c = acsim::copy_blocks<T>(p);
+  acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+  acsim_copy c = acsim::copy_blocks<T>(p);
+  acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+  acsim_copy c = acsim::copy_blocks<T>(p);
+  acsim_copy_local(&dst.view_, &src.view_, &c, file, line);
+}
+
+template <typename T>
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p, const DataCopyPadParams &pad, ACSIM_AT) {
+  acsim_copy c = acsim::copy_pad<T>(p, false, true);
+  acsim::pad_bits<T>(c, pad);
+  acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T>
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyExtParams &p, const DataCopyPadExtParams<T> &pad,
+                 ACSIM_AT) {
+  acsim_copy c = acsim::copy_pad<T>(p, true, true);
+  acsim::pad_with<T>(c, pad);
+  acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+  acsim_copy c = acsim::copy_pad<T>(p, false, false);
+  acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T> void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &p, ACSIM_AT) {
+  acsim_copy c = acsim::copy_pad<T>(p, true, false);
+  acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
+}
+template <typename T, TPosition pos = TPosition::MAX> void SetPadValue(T value) {
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  acsim_set_pad_value(bits);
+}
+} // namespace AscendC
+#endif

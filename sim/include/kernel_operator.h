@@ -1,0 +1,72 @@
+/* AscendC's kernel-side header for the simulator: a kernel source compiles against it with a plain C++17 compiler, unmodified, and
+ * its API calls land in the simulated machine (src/sim/core.h). Written from AscendC's documentation.
+ *
+ * -DACSIM_TILING_STRUCT=Name with -include of its definition makes GET_TILING_DATA know the operator's tiling data, as the
+ * operator build of CANN does. -DDTYPE_X=half and the like are passed by whoever compiles. */
+#ifndef ACSIM_KERNEL_OPERATOR_H
+#define ACSIM_KERNEL_OPERATOR_H
+
+#ifndef ASCENDC_CPU_DEBUG
+#define ASCENDC_CPU_DEBUG 1
+#endif
+#ifndef __CCE_AICORE__
+#define __CCE_AICORE__ 220
+#endif
+#ifndef __NPU_ARCH__
+#define __NPU_ARCH__ 2201
+#endif
+
+#include "acsim/kernel_vector.h"
+
+/* ---- tiling ---- */
+
+#define TILING_KEY_IS(k) (acsim_tiling_key() == static_cast<uint64_t>(k))
+#define GET_TILING_DATA_WITH_STRUCT(Struct, name, arg)                                                                \
+  Struct name;                                                                                                         \
+  acsim_read_gm(&name, (arg), sizeof(Struct), __FILE__, __LINE__)
+#ifdef ACSIM_TILING_STRUCT
+#define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(ACSIM_TILING_STRUCT, name, arg)
+#endif
+#define GET_TILING_DATA_MEMBER(Struct, member, name, arg)                                                             \
+  decltype(Struct::member) name;                                                                                       \
+  acsim_read_gm(&name, reinterpret_cast<const uint8_t *>(arg) + offsetof(Struct, member), sizeof(name), __FILE__, __LINE__)
+#define REGISTER_TILING_DEFAULT(Struct) static_assert(sizeof(Struct) > 0, "")
+#define REGISTER_TILING_FOR_TILINGKEY(expression, Struct) static_assert(sizeof(Struct) > 0, "")
+#define KERNEL_TASK_TYPE(key, value) static_assert((value) < KERNEL_TYPE_MAX, "")
+#define KERNEL_TASK_TYPE_DEFAULT(value) static_assert((value) < KERNEL_TYPE_MAX, "")
+#define ENABLE_DETERMINISTIC() static_assert(true, "")
+#define ENABLE_PRINTF() static_assert(true, "")
+#define ENABLE_ASSERT() static_assert(true, "")
+
+/* ---- which core this is: vector cores only, so far ---- */
+
+#define ASCEND_IS_AIV (true)
+#define ASCEND_IS_AIC (false)
+#define ASCEND_IS_NOT_AIV (false)
+#define ASCEND_IS_NOT_AIC (true)
+
+/* ---- debugging ---- */
+
+#undef ASSERT
+#define ASSERT(x) ((x) ? static_cast<void>(0) : acsim_kernel_assert(#x, __FILE__, __LINE__))
+#define ASCENDC_ASSERT(x, ...) ASSERT(x)
+#define PRINTF(...) acsim_kernel_printf(__VA_ARGS__)
+namespace AscendC {
+template <typename... A> void printf(const char *format, A... a) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-security"
+  acsim_kernel_printf(format, a...);
+#pragma GCC diagnostic pop
+}
+} // namespace AscendC
+
+/* ---- running blocks from the host part of a direct-launch file ---- */
+
+namespace acsim {
+template <typename F> void call_block(void *f) { (*static_cast<F *>(f))(); }
+template <typename F> void run_blocks(const char *name, uint32_t blocks, F f) { acsim_icpu_run(name, blocks, call_block<F>, &f); }
+} // namespace acsim
+#define ICPU_RUN_KF(func, blkdim, ...) acsim::run_blocks(#func, static_cast<uint32_t>(blkdim), [&]() { func(__VA_ARGS__); })
+#define ICPU_SET_TILING_KEY(key) acsim_icpu_tiling_key(key)
+
+#endif

@@ -1,0 +1,165 @@
+/* Pass "align": tiles become rows of bytes.
+ *
+ * One copy statement moves `rows` rows of `cols` elements; further axes are loops around it. Axes that are contiguous in global
+ * memory and packed in UB are merged. A row whose bytes are no proved multiple of 32 goes through DataCopyPad. In UB every row
+ * starts on 32 bytes: with more than one row, `ub_pitch` says where the next one starts. Compares count whole 256-byte repeats. */
+#include "lower/internal.h"
+
+typedef struct {
+  ac_lower_ctx *c;
+  ac_lkernel *lk;
+  ac_akernel *k;
+  int temps;
+  bool ok;
+} align;
+
+static void block(align *l, ac_ablock *b);
+
+static void refuse(align *l, ac_loc loc, const char *what, const char *help) {
+  ac_diag *x = ac_error(l->c->d, AC0606, loc, "%s", what);
+  ac_help(l->c->d, x, "%s", help);
+  l->ok = false;
+}
+
+static ac_dtype dtype_of(align *l, const ac_atensor *t) { return l->k->buffers.data[t->buffer].dtype; }
+static int rank_of(align *l, const ac_acopy *c) {
+  const char *dsl = l->k->buffers.data[c->ub->buffer].buffer;
+  for (size_t i = 0; i < l->lk->infos.len; i++)
+    if (l->lk->infos.data[i].b->name == dsl) return l->lk->infos.data[i].b->rank;
+  return 1;
+}
+
+static bool is(const ac_aexpr *e, int64_t v) {
+  int64_t x;
+  return e && ac_ae_const(e, &x) && x == v;
+}
+
+/* Drops axes of one element and merges axes that follow each other without a gap. */
+static void simplify(align *l, ac_acopy *c, bool merge) {
+  ac_arena *a = l->c->a;
+  int n = 0;
+  for (int i = 0; i < c->rank; i++)
+    if (!is(c->axis[i].extent, 1)) c->axis[n++] = c->axis[i];
+  c->rank = n;
+  for (int i = c->rank - 2; merge && i >= 0; i--) {
+    ac_aexpr *inner = ac_ae_bin(a, AC_AE_MUL, c->axis[i + 1].extent, c->axis[i + 1].stride);
+    ac_aexpr *swapped = ac_ae_bin(a, AC_AE_MUL, c->axis[i + 1].stride, c->axis[i + 1].extent);
+    if (!ac_ae_equal(c->axis[i].stride, inner) && !ac_ae_equal(c->axis[i].stride, swapped)) continue;
+    c->axis[i].extent = ac_ae_bin(a, AC_AE_MUL, c->axis[i].extent, c->axis[i + 1].extent);
+    c->axis[i].stride = c->axis[i + 1].stride;
+    for (int j = i + 1; j < c->rank - 1; j++) c->axis[j] = c->axis[j + 1];
+    c->rank--;
+  }
+}
+
+static ac_astmt *fill(align *l, const ac_astmt *s, ac_atensor *t, ac_aexpr *v, ac_aexpr *n) {
+  ac_dtype d = dtype_of(l, t);
+  if (!(ac_insts[AC_I_DUP].dtypes & AC_BIT(d))) {
+    refuse(l, s->loc, "a pad value for a buffer of this dtype cannot be filled in", "load without pad= and cast first");
+    return NULL;
+  }
+  ac_astmt *f = ac_as_new(l->c->a, AC_AS_INST, s->loc);
+  f->inst = AC_I_DUP;
+  f->ops[0].tensor = t;
+  f->ops[1].scalar = v;
+  f->n_ops = 2;
+  f->count = n;
+  return f;
+}
+
+/* Rows in UB are packed in the language: where bytes of a row are no multiple of 32 that needs a buffer of two dimensions. */
+static ac_aexpr *pitch(align *l, const ac_astmt *s, const ac_acopy *c, int per_block) {
+  ac_aexpr *cols = c->axis[c->rank - 1].extent;
+  if (ac_ae_multiple(cols, per_block)) return cols;
+  if (rank_of(l, c) > 1) return ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, cols, ac_ae_int(l->c->a, per_block));
+  refuse(l, s->loc, "rows that are apart in global memory go to a one-dimensional buffer, and their bytes are not known to be a multiple of 32",
+         "give the buffer two dimensions, or copy one row at a time");
+  return cols;
+}
+
+static void copy(align *l, ac_astmt *s, ac_ablock *out) {
+  ac_arena *a = l->c->a;
+  ac_acopy *c = s->copy;
+  int per_block = 32 / ac_dtypes[dtype_of(l, c->ub)].bytes;
+  simplify(l, c, rank_of(l, c) == 1 || c->rank == 1 || !c->rank);
+  if (!c->rank) {
+    c->cols = ac_ae_int(a, 1);
+  } else if (!is(c->axis[c->rank - 1].stride, 1)) {
+    c->by_element = true;
+    if (!c->to_ub) {
+      refuse(l, s->loc, "a store whose neighbouring elements are apart in global memory", "store along the axis with stride 1");
+      return;
+    }
+    if (c->rank > 1) {
+      refuse(l, s->loc, "a tile of several axes, the innermost with a stride", "load one row at a time");
+      return;
+    }
+    c->cols = c->axis[0].extent;
+    c->gm_stride = c->axis[0].stride;
+  } else {
+    c->cols = c->axis[c->rank - 1].extent;
+    if (c->rank > 1) {
+      c->rows = c->axis[c->rank - 2].extent;
+      c->gm_stride = c->axis[c->rank - 2].stride;
+      c->ub_pitch = pitch(l, s, c, per_block);
+    }
+  }
+  c->exact = !c->rows && !c->by_element && !c->pad && ac_ae_multiple(c->cols, per_block);
+  ac_ablock *to = out;
+  ac_aexpr *gm = c->gm_offset, *ub = c->ub_offset ? c->ub_offset : ac_ae_int(a, 0);
+  if (c->pad) {
+    ac_astmt *f = fill(l, s, c->ub, c->pad, l->k->buffers.data[c->ub->buffer].elements);
+    if (!f) return;
+    ac_push(a, out, f);
+    ac_astmt *flag = ac_as_new(a, AC_AS_FLAG, s->loc);
+    flag->event = AC_EV_V_MTE2;
+    ac_push(a, out, flag);
+  }
+  ac_aexpr *step = c->rows ? ac_ae_bin(a, AC_AE_MUL, c->rows, c->ub_pitch) : NULL;
+  for (int i = c->rank - 3; i >= 0; i--) step = i ? ac_ae_bin(a, AC_AE_MUL, step, c->axis[i].extent) : step;
+  for (int i = 0; i + 2 < c->rank; i++) { /* loops around, outermost first */
+    ac_astmt *f = ac_as_new(a, AC_AS_FOR, s->loc);
+    f->var = (ac_avar){.name = ac_sprintf(a, "acAxis%d", l->temps++), .type = AC_AT_INT};
+    f->lo = ac_ae_int(a, 0);
+    f->hi = c->axis[i].extent;
+    f->step = ac_ae_int(a, 1);
+    ac_aexpr *v = ac_ae_var(a, f->var.name, AC_AT_INT), *inner = ac_ae_bin(a, AC_AE_MUL, c->rows, c->ub_pitch);
+    for (int j = i + 1; j + 2 < c->rank; j++) inner = ac_ae_bin(a, AC_AE_MUL, c->axis[j].extent, inner);
+    gm = ac_ae_bin(a, AC_AE_ADD, gm, ac_ae_bin(a, AC_AE_MUL, v, c->axis[i].stride));
+    ub = ac_ae_bin(a, AC_AE_ADD, ub, ac_ae_bin(a, AC_AE_MUL, v, inner));
+    ac_push(a, to, f);
+    to = &f->body;
+  }
+  c->gm_offset = gm;
+  c->ub_offset = is(ub, 0) ? NULL : ub;
+  c->rank = 0;
+  ac_push(a, to, s);
+}
+
+static void block(align *l, ac_ablock *b) {
+  ac_ablock out = {0};
+  for (size_t i = 0; i < b->len && l->ok; i++) {
+    ac_astmt *s = b->data[i];
+    block(l, &s->body);
+    block(l, &s->orelse);
+    if (s->kind == AC_AS_COPY) {
+      copy(l, s, &out);
+      continue;
+    }
+    if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
+      int lanes = 256 / ac_dtypes[dtype_of(l, s->ops[1].tensor)].bytes;
+      if (!ac_ae_multiple(s->count, lanes)) s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, lanes));
+    }
+    ac_push(l->c->a, &out, s);
+  }
+  *b = out;
+}
+
+bool ac_lower_align(ac_lower_ctx *c) {
+  for (size_t i = 0; i < c->kernels.len; i++) {
+    align l = {.c = c, .lk = c->kernels.data[i], .k = c->kernels.data[i]->k, .ok = true};
+    for (size_t m = 0; m < l.k->methods.len && l.ok; m++) block(&l, &l.k->methods.data[m].body);
+    if (!l.ok) return false;
+  }
+  return true;
+}

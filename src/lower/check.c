@@ -1,0 +1,258 @@
+/* The invariants that hold after each pass. A violated one is our own fault (AC0600); tests break programs on purpose. */
+#include "lower/internal.h"
+
+#include <string.h>
+
+typedef struct {
+  ac_arena *a;
+  const ac_program *p;
+  const ac_akernel *k;
+  const char *message;
+} check;
+
+static void fail(check *c, const char *fmt, ...) AC_PRINTF(2, 3);
+static void fail(check *c, const char *fmt, ...) {
+  va_list ap;
+  if (c->message) return;
+  va_start(ap, fmt);
+  c->message = ac_vsprintf(c->a, fmt, ap);
+  va_end(ap);
+}
+
+/* ---- host: every path ends in one launch or refusal; launches are complete; fields are unique ---- */
+
+static bool ends(const ac_ablock *b) {
+  if (!b->len) return false;
+  const ac_astmt *s = b->data[b->len - 1];
+  if (s->kind == AC_AS_LAUNCH || s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
+  return s->kind == AC_AS_IF && ends(&s->body) && ends(&s->orelse);
+}
+
+static void check_launch(check *c, const ac_alaunch *l, size_t i) {
+  const ac_program *p = c->p;
+  if (l->key != (int)i + 1) fail(c, "launch %zu has tiling key %d", i, l->key);
+  if (l->kernel < 0 || (size_t)l->kernel >= p->kernels.len) {
+    fail(c, "tiling key %d launches no kernel of the program", l->key);
+    return;
+  }
+  const ac_akernel *k = p->kernels.data[l->kernel];
+  if (!l->blocks) fail(c, "tiling key %d has no block count", l->key);
+  for (size_t j = 0; j < k->fields.len; j++) {
+    if (!l->values[j]) fail(c, "tiling key %d leaves field '%s' unset", l->key, k->fields.data[j].name);
+    if (k->fields.data[j].field < 0 || (size_t)k->fields.data[j].field >= p->fields.len)
+      fail(c, "kernel parameter '%s' of '%s' has no tiling field", k->fields.data[j].name, k->name);
+  }
+  for (int j = 0; j < k->n_tensors; j++)
+    if (l->tensors[j] >= (int)p->tensors.len || -1 - l->tensors[j] >= (int)p->workspaces.len)
+      fail(c, "tiling key %d binds '%s' to no tensor", l->key, k->tensors[j]);
+}
+
+static void check_host(check *c) {
+  const ac_program *p = c->p;
+  if (!ends(&p->host)) fail(c, "a path of the tiling code ends without a launch or a refusal");
+  for (size_t i = 0; i < p->launches.len; i++) check_launch(c, p->launches.data[i], i);
+  for (size_t i = 0; i < p->fields.len; i++)
+    for (size_t j = 0; j < i; j++)
+      if (!strcmp(p->fields.data[i].name, p->fields.data[j].name)) fail(c, "two tiling fields are named '%s'", p->fields.data[i].name);
+}
+
+/* ---- place: sizes and depths; events ---- */
+
+static void check_place(check *c) {
+  static const struct {
+    ac_amem mem;
+    const char *name;
+  } kinds[] = {{AC_MEM_VECIN, "VECIN"}, {AC_MEM_VECOUT, "VECOUT"}};
+  const ac_akernel *k = c->k;
+  for (size_t i = 0; i < k->buffers.len; i++) {
+    const ac_abuffer *b = &k->buffers.data[i];
+    if (!b->elements) fail(c, "buffer '%s' has no size", b->name);
+    if (b->depth < 1 || (b->mem == AC_MEM_VECCALC && b->depth != 1)) fail(c, "buffer '%s' has depth %d", b->name, b->depth);
+    if (b->round_to != 32 && b->round_to != 256) fail(c, "buffer '%s' is rounded to %d bytes", b->name, b->round_to);
+    if (b->sync && b->mem != AC_MEM_VECCALC) fail(c, "buffer '%s' is ordered by a queue and by flags", b->name);
+    for (size_t j = 0; j < i; j++)
+      if (!strcmp(b->name, k->buffers.data[j].name)) fail(c, "two buffers are named '%s'", b->name);
+  }
+  for (size_t n = 0; n < AC_COUNT(kinds); n++) {
+    int sum = 0;
+    bool pinned = false;
+    for (size_t i = 0; i < k->buffers.len; i++) {
+      const ac_abuffer *b = &k->buffers.data[i];
+      if (b->mem != kinds[n].mem && b->mem != AC_MEM_BIND) continue;
+      sum += b->depth;
+      pinned |= b->pinned;
+    }
+    if (sum > 8 && !pinned) fail(c, "the %s queues of '%s' hold %d slots; there are 8 events", kinds[n].name, k->name, sum);
+  }
+}
+
+/* ---- process: queue operations in step on every path, loops that run zero times included ---- */
+
+typedef enum { IDLE, FILLING, QUEUED, TAKEN } qstate;
+enum { MAX_HANDLES = 256 };
+typedef struct {
+  check *c;
+  unsigned char state[MAX_HANDLES];
+  int depth;
+} flow;
+
+static int handle_of(flow *f, const ac_atensor *t) {
+  for (size_t i = 0; i < f->c->k->handles.len && i < MAX_HANDLES; i++)
+    if (f->c->k->handles.data[i] == t) return (int)i;
+  fail(f->c, "a statement uses a tensor that the kernel does not have");
+  return 0;
+}
+static bool is_queue(flow *f, const ac_atensor *t) { return f->c->k->buffers.data[t->buffer].mem != AC_MEM_VECCALC; }
+
+static void step(flow *f, const ac_astmt *s, qstate from, qstate to, const char *what) {
+  int h = handle_of(f, s->tensor);
+  if (!is_queue(f, s->tensor)) fail(f->c, "%s of '%s', which is no queue", what, s->tensor->name);
+  bool drop = to == IDLE && f->state[h] == FILLING; /* Free without EnQue is legal */
+  if (f->state[h] != from && !drop) fail(f->c, "%s of '%s' out of step: it is %s", what, s->tensor->name,
+                                         (const char *const[]){"idle", "being filled", "queued", "in use"}[f->state[h]]);
+  f->state[h] = (unsigned char)to;
+}
+static void uses(flow *f, const ac_atensor *t, bool load, bool store, const char *what) {
+  if (!t || !is_queue(f, t)) return;
+  qstate s = (qstate)f->state[handle_of(f, t)];
+  ac_amem mem = f->c->k->buffers.data[t->buffer].mem;
+  bool ok = load ? s == FILLING : store ? s == TAKEN : mem == AC_MEM_VECOUT ? s == FILLING : s == TAKEN || s == FILLING;
+  if (!ok) fail(f->c, "%s of '%s' while its queue slot is not at hand", what, t->name);
+}
+
+static void run(flow *f, const ac_ablock *b);
+
+static void run_branch(flow *f, const ac_ablock *b, const flow *before, const char *what) {
+  unsigned char start[MAX_HANDLES];
+  memcpy(start, before->state, sizeof start);
+  run(f, b);
+  if (memcmp(start, f->state, sizeof start)) fail(f->c, "%s changes the state of a queue", what);
+}
+
+static void run_statement(flow *f, const ac_astmt *s) {
+  flow before = *f;
+  switch (s->kind) {
+  case AC_AS_ALLOC: step(f, s, IDLE, FILLING, "AllocTensor"); break;
+  case AC_AS_ENQUE: step(f, s, FILLING, QUEUED, "EnQue"); break;
+  case AC_AS_DEQUE: step(f, s, QUEUED, TAKEN, "DeQue"); break;
+  case AC_AS_FREE: step(f, s, TAKEN, IDLE, "FreeTensor"); break;
+  case AC_AS_COPY: uses(f, s->copy->ub, s->copy->to_ub, !s->copy->to_ub, s->copy->to_ub ? "a load" : "a store"); break;
+  case AC_AS_INST: case AC_AS_PRIM:
+    for (int i = 0; i < s->n_ops; i++) uses(f, s->ops[i].tensor, false, false, "a use");
+    break;
+  case AC_AS_GETVALUE: uses(f, s->ops[0].tensor, false, false, "a scalar read"); break;
+  case AC_AS_CALL:
+    if (f->depth++ < 8) run(f, &f->c->k->methods.data[s->method].body);
+    f->depth--;
+    break;
+  case AC_AS_FOR: case AC_AS_WHILE: run_branch(f, &s->body, &before, "a loop that may run zero times"); break;
+  case AC_AS_IF:
+    run_branch(f, &s->body, &before, "one side of an if");
+    memcpy(f->state, before.state, sizeof f->state);
+    run_branch(f, &s->orelse, &before, "one side of an if");
+    break;
+  default: break;
+  }
+}
+static void run(flow *f, const ac_ablock *b) {
+  for (size_t i = 0; i < b->len && !f->c->message; i++) run_statement(f, b->data[i]);
+}
+
+static void check_process(check *c) {
+  flow f = {.c = c};
+  if (!c->k->methods.len || strcmp(c->k->methods.data[0].name, "Process")) {
+    fail(c, "kernel '%s' has no Process", c->k->name);
+    return;
+  }
+  run(&f, &c->k->methods.data[0].body);
+  for (size_t i = 0; i < c->k->handles.len && i < MAX_HANDLES; i++)
+    if (f.state[i] != IDLE) fail(c, "'%s' is left over at the end of the kernel", c->k->handles.data[i]->name);
+}
+
+/* ---- legalise: only instructions, of dtypes that they have ---- */
+
+static ac_dtype dtype_of(check *c, const ac_aoperand *o) { return o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype; }
+
+static void legal(void *user, ac_astmt *s) {
+  check *c = user;
+  if (s->kind == AC_AS_PRIM) fail(c, "a composed primitive is left");
+  if (s->kind != AC_AS_INST) return;
+  const ac_inst_info *i = &ac_insts[s->inst];
+  int typed = i->form == AC_FORM_COMPARE || i->form == AC_FORM_COMPARE_S ? 1 : 0;
+  if (!s->ops[typed].tensor) {
+    fail(c, "%s has no destination", i->asc);
+    return;
+  }
+  ac_dtype d = dtype_of(c, &s->ops[typed]);
+  if (!(i->dtypes & AC_BIT(d))) fail(c, "%s of %s does not exist", i->asc, ac_dtypes[d].name);
+  if (i->form == AC_FORM_REDUCE && (s->n_ops < 3 || !s->ops[2].tensor || s->ops[2].tensor == s->ops[1].tensor))
+    fail(c, "%s of '%s' has no work tensor of its own", i->asc, s->ops[1].tensor->name);
+  if (i->form == AC_FORM_CAST && !(ac_cast_rounds(d, dtype_of(c, &s->ops[1])) & (1u << s->round)))
+    fail(c, "there is no cast from %s to %s with this rounding", ac_dtypes[dtype_of(c, &s->ops[1])].name, ac_dtypes[d].name);
+  if ((i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S) && !c->k->select) fail(c, "Select without its reserved bytes of UB");
+}
+
+/* ---- align: rows of bytes ---- */
+
+static void aligned(void *user, ac_astmt *s) {
+  check *c = user;
+  if (s->kind == AC_AS_COPY) {
+    const ac_acopy *y = s->copy;
+    int per_block = 32 / ac_dtypes[c->k->buffers.data[y->ub->buffer].dtype].bytes;
+    if (y->rank || !y->cols) fail(c, "a copy of '%s' is still a tile", y->ub->name);
+    if (y->rows && (!y->gm_stride || !y->ub_pitch)) fail(c, "a copy of rows of '%s' has no strides", y->ub->name);
+    if (y->rows && !ac_ae_multiple(y->ub_pitch, per_block)) fail(c, "rows of '%s' do not start on 32 bytes", y->ub->name);
+    if (y->exact && !ac_ae_multiple(y->cols, per_block)) fail(c, "a plain DataCopy of '%s' is not proved to be whole blocks", y->ub->name);
+  }
+  if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
+    int lanes = 256 / ac_dtypes[dtype_of(c, &s->ops[1])].bytes;
+    if (!ac_ae_multiple(s->count, lanes)) fail(c, "%s does not count whole repeats", ac_insts[s->inst].asc);
+    for (int i = 1; i < s->n_ops; i++)
+      if (s->ops[i].tensor && c->k->buffers.data[s->ops[i].tensor->buffer].round_to != 256)
+        fail(c, "%s reads whole repeats of '%s', which is rounded to 32 bytes", ac_insts[s->inst].asc, s->ops[i].tensor->name);
+  }
+}
+
+/* ---- sync ---- */
+
+static void flags_around(check *c, const ac_ablock *b) {
+  for (size_t i = 0; i < b->len; i++) {
+    const ac_astmt *s = b->data[i], *prev = i ? b->data[i - 1] : NULL, *next = i + 1 < b->len ? b->data[i + 1] : NULL;
+    flags_around(c, &s->body);
+    flags_around(c, &s->orelse);
+    if (s->kind == AC_AS_GETVALUE && s->n_ops && !(prev && prev->kind == AC_AS_FLAG && prev->event == AC_EV_V_S))
+      fail(c, "a scalar read of '%s' does not wait for the vector unit", s->ops[0].tensor->name);
+    if (s->kind != AC_AS_COPY || !c->k->buffers.data[s->copy->ub->buffer].sync || s->copy->by_element) continue;
+    ac_event after = s->copy->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V;
+    if (!prev || prev->kind != AC_AS_FLAG || !next || next->kind != AC_AS_FLAG || next->event != after)
+      fail(c, "a copy of '%s', which has no queue, is not ordered by flags", s->copy->ub->name);
+  }
+}
+
+static void check_sync(check *c) {
+  for (size_t i = 0; i < c->k->methods.len; i++) flags_around(c, &c->k->methods.data[i].body);
+}
+static void walk(check *c, void (*f)(void *, ac_astmt *)) {
+  for (size_t i = 0; i < c->k->methods.len; i++) ac_as_walk(&((ac_akernel *)(uintptr_t)c->k)->methods.data[i].body, f, c);
+}
+static void check_legalise(check *c) { walk(c, legal); }
+static void check_align(check *c) { walk(c, aligned); }
+static void nothing(check *c) { (void)c; }
+
+static const struct {
+  const char *pass;
+  void (*kernel)(check *c);
+} checks[] = {{"host", nothing}, {"place", check_place}, {"process", check_process}, {"legalise", check_legalise}, {"align", check_align}, {"sync", check_sync}};
+
+const char *ac_program_check(ac_arena *a, const ac_program *p, const char *pass) {
+  check c = {.a = a, .p = p};
+  check_host(&c);
+  for (size_t i = 0; i < AC_COUNT(checks) && !c.message; i++) {
+    for (size_t k = 0; k < p->kernels.len && !c.message; k++) {
+      c.k = p->kernels.data[k];
+      checks[i].kernel(&c);
+    }
+    if (!strcmp(checks[i].pass, pass)) break;
+  }
+  return c.message;
+}

@@ -1,0 +1,60 @@
+/* The driver: runs the passes in the order of passes.def, checks the invariants after each, dumps on request. */
+#include "lower/internal.h"
+
+#include <string.h>
+
+const char *const ac_event_names[AC_EV_COUNT] = {
+    [AC_EV_V_S] = "V_S", [AC_EV_S_V] = "S_V", [AC_EV_MTE2_V] = "MTE2_V", [AC_EV_V_MTE2] = "V_MTE2",
+    [AC_EV_V_MTE3] = "V_MTE3", [AC_EV_MTE3_V] = "MTE3_V", [AC_EV_MTE2_S] = "MTE2_S", [AC_EV_S_MTE2] = "S_MTE2",
+    [AC_EV_MTE3_S] = "MTE3_S", [AC_EV_S_MTE3] = "S_MTE3", [AC_EV_MTE2_MTE3] = "MTE2_MTE3", [AC_EV_MTE3_MTE2] = "MTE3_MTE2"};
+
+static const struct {
+  const char *name, *what;
+  bool (*run)(ac_lower_ctx *c);
+} passes[] = {
+#define P(id, name, what) {name, what, ac_lower_##id},
+#include "lower/passes.def"
+#undef P
+};
+
+ac_strvec ac_lower_passes(ac_arena *a) {
+  ac_strvec v = {0};
+  for (size_t i = 0; i < AC_COUNT(passes); i++) ac_push(a, &v, passes[i].name);
+  return v;
+}
+
+static bool usable(const char *s) {
+  if (!*s || !((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'))) return false;
+  for (; *s; s++)
+    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_')) return false;
+  return true;
+}
+
+ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, ac_diags *d) {
+  ac_lower_ctx c = {.a = a, .m = m, .o = o, .d = d};
+  const ac_cfunc *host = ac_craft_host(m);
+  if (!usable(o->op) || !usable(o->op_type)) {
+    ac_diag *x = ac_error(d, AC0607, AC_NOLOC, "'%s' cannot name an operator: its kernel, class and files carry the name", o->op);
+    ac_help(d, x, "use letters, digits and underscores, a letter first");
+    return NULL;
+  }
+  if (!host) {
+    ac_error(d, AC0604, AC_NOLOC, "the program has no host function");
+    return NULL;
+  }
+  ac_program *p = c.p = AC_NEW(a, ac_program);
+  p->op = o->op;
+  p->op_type = o->op_type;
+  p->chip = o->chip;
+  for (size_t i = 0; i < AC_COUNT(passes); i++) {
+    if (!passes[i].run(&c)) return NULL;
+    bool dump = o->dump && o->dump_after && (!strcmp(o->dump_after, "all") || !strcmp(o->dump_after, passes[i].name));
+    if (dump) fprintf(o->dump, "==== after %s: %s\n%s", passes[i].name, passes[i].what, ac_air_text(a, p));
+    const char *broken = ac_program_check(a, p, passes[i].name);
+    if (broken) {
+      ac_error(d, AC0600, AC_NOLOC, "after pass %s: %s", passes[i].name, broken);
+      return NULL;
+    }
+  }
+  return p;
+}

@@ -1,2 +1,401 @@
+/* Schedule: softmax and log_softmax of one input over one axis.
+ *
+ * The host function sees the tensor as outer x axis x inner and picks one of three kernels:
+ *   row    inner == 1 and a row fits UB: one read, one write
+ *   long   inner == 1, longer rows: running maximum and sum in one pass, results in a second (two reads, one write)
+ *   inner  the axis is not the last: lanes are inner positions, the same running form along the axis
+ * The user's `dim` is kept as it was written, so that the program serves other ranks too.
+ *
+ * Half types are computed in float32. Special values as in PyTorch: a row with NaN or +inf becomes NaN, -inf alone gives weight 0, and a
+ * row of nothing but -inf becomes NaN. The running forms start from the lowest finite number, not -inf: then -inf - m is -inf and not NaN.
+ */
 #include "plan/internal.h"
-bool pl_softmax(pl_ctx *p) { return pl_refuse(p, AC_NOLOC, "softmax", "being written"); }
+
+#include <float.h>
+#include <string.h>
+
+typedef struct {
+  pl_ctx *p;
+  const ac_node *node;
+  const char *x, *y, *xp, *yp; /* host and kernel names */
+  ac_dtype in, out;
+  bool log;
+  int64_t dim;
+  int rank;
+  const char *op;
+} soft;
+
+static ac_cexpr *name(soft *s, const char *n) { return ac_ce_name(&s->p->b, n); }
+
+/* tl.<prim>(a, b[, c]) on named operands; `count` or NULL. */
+static void call(soft *s, const char *prim, const char *a, const char *b, const char *c, const char *count) {
+  ac_cbuild *cb = &s->p->b;
+  ac_cexpr *e = ac_ce_tl(cb, prim, 2, name(s, a), ac_ce_parse(cb, "%s", b));
+  if (c) ac_ce_kwarg(cb, e, NULL, ac_ce_parse(cb, "%s", c));
+  if (count) ac_ce_kwarg(cb, e, "count", ac_ce_parse(cb, "%s", count));
+  ac_cb_call(cb, e);
+}
+static void cast(soft *s, const char *dst, const char *src, bool round) {
+  ac_cbuild *cb = &s->p->b;
+  ac_cexpr *e = ac_ce_tl(cb, "cast", 2, name(s, dst), name(s, src));
+  if (round) ac_ce_kwarg(cb, e, "mode", ac_ce_str(cb, "rint"));
+  ac_cb_call(cb, e);
+}
+static void fill(soft *s, const char *dst, double v, const char *count) {
+  ac_cbuild *cb = &s->p->b;
+  ac_cexpr *e = ac_ce_tl(cb, "duplicate", 2, name(s, dst), ac_ce_float(cb, v));
+  ac_cb_call(cb, ac_ce_kwarg(cb, e, "count", ac_ce_parse(cb, "%s", count)));
+}
+static bool half_in(const soft *s) { return s->in != AC_F32; }
+static bool half_out(const soft *s) { return s->out != AC_F32; }
+/* Names of the float32 forms of what is loaded and of what is stored. */
+static const char *x32(const soft *s) { return half_in(s) ? "x32" : "x"; }
+static const char *y32(const soft *s) { return half_out(s) ? "y32" : "y"; }
+
+static void start_kernel(soft *s, const char *suffix, const char *doc, const char *const *params) {
+  pl_ctx *p = s->p;
+  ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->op, suffix), true);
+  f->doc = doc;
+  ac_cb_param(&p->b, "x_ptr", pl_tensor_type(p, s->in));
+  ac_cb_param(&p->b, "y_ptr", pl_tensor_type(p, s->out));
+  for (; *params; params++) ac_cb_param(&p->b, *params, NULL);
+  pl_let(p, "pid", "tl.program_id(0)");
+}
+
+static void copy_buffers(soft *s, const char *size) {
+  pl_alloc(s->p, "x", size, s->in);
+  pl_alloc(s->p, "y", size, s->out);
+  if (half_in(s)) pl_alloc(s->p, "x32", size, AC_F32);
+  if (half_out(s)) pl_alloc(s->p, "y32", size, AC_F32);
+}
+
+static void load_stage(soft *s) {
+  ac_cb_with(&s->p->b, AC_STAGE_COPYIN);
+  pl_load(s->p, "x_ptr", "offs", "x");
+  ac_cb_end(&s->p->b);
+}
+static void store_stage(soft *s) {
+  ac_cb_with(&s->p->b, AC_STAGE_COPYOUT);
+  pl_store(s->p, "y_ptr", "offs", "y");
+  ac_cb_end(&s->p->b);
+}
+
+/* Bytes an element of the loaded and stored buffers and their float32 forms. */
+static int copy_bytes(const soft *s) {
+  return 2 * ac_dtypes[s->in].bytes + 2 * ac_dtypes[s->out].bytes + (half_in(s) ? 4 : 0) + (half_out(s) ? 4 : 0);
+}
+static int64_t tile_for(const soft *s, int bytes) { return (pl_ub_budget(s->p) - 2048) / bytes / 256 * 256; }
+
+/* ---- a row in UB ---- */
+
+static bool own_work(const soft *s) { return s->log; }
+static int row_bytes(const soft *s) { return copy_bytes(s) + (own_work(s) ? 4 : 0); }
+
+static void row_kernel(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  static const char *const params[] = {"rows", "cols", "rows_per_core", "tile", NULL};
+  start_kernel(s, "row", "A row at a time: it is read once, reduced in UB and written once.", params);
+  pl_let(p, "first", "pid * rows_per_core");
+  pl_let(p, "last", "min(first + rows_per_core, rows)");
+  copy_buffers(s, "tile");
+  pl_alloc(p, "red", "64", AC_F32);
+  if (own_work(s)) pl_alloc(p, "work", "tile", AC_F32);
+  const char *x = x32(s), *y = y32(s), *work = own_work(s) ? "work" : y;
+  ac_cb_for(b, "row", name(s, "first"), name(s, "last"), NULL);
+  pl_let(p, "offs", "row * cols + tl.arange(0, cols)");
+  load_stage(s);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  if (half_in(s)) cast(s, "x32", "x", false);
+  ac_cb_comment(b, "less the maximum, no exponential overflows and the largest is 1");
+  call(s, "reduce_max", "red", x, work, NULL);
+  pl_let(p, "top", "tl.extract_scalar(red, 0)");
+  call(s, "vsub_scalar", x, x, "top", NULL);
+  if (s->log) {
+    call(s, "vexp", y, x, NULL, NULL);
+    call(s, "reduce_sum", "red", y, work, NULL);
+    call(s, "vln", "red", "red", NULL, "1");
+    pl_let(p, "log_sum", "tl.extract_scalar(red, 0)");
+    call(s, "vsub_scalar", y, x, "log_sum", NULL);
+  } else {
+    call(s, "vexp", x, x, NULL, NULL);
+    call(s, "reduce_sum", "red", x, work, NULL);
+    pl_let(p, "total", "tl.extract_scalar(red, 0)");
+    ac_cb_comment(b, "one division a row, then products");
+    call(s, "vmul_scalar", y, x, "1.0 / total", NULL);
+  }
+  if (half_out(s)) cast(s, "y", "y32", true);
+  ac_cb_end(b);
+  store_stage(s);
+  ac_cb_end(b);
+}
+
+/* ---- running maximum and sum ---- */
+
+/* m and s hold, for every lane, the maximum m of what the lane has seen and the sum s of e^(x - m). Takes in x (float32, overwritten). */
+static void take_in(soft *s) {
+  const char *x = x32(s);
+  if (half_in(s)) cast(s, "x32", "x", false);
+  call(s, "vmax", "t", "m", x, "count");
+  call(s, "vsub", "d", "m", "t", "count");
+  call(s, "vexp", "d", "d", NULL, "count");
+  call(s, "vmul", "s", "s", "d", "count");
+  call(s, "vsub", x, x, "t", "count");
+  call(s, "vexp", x, x, NULL, "count");
+  call(s, "vadd", "s", "s", x, "count");
+  call(s, "vmax", "m", "m", "t", "count");
+}
+static void state_buffers(soft *s) {
+  pl_alloc(s->p, "m", "tile", AC_F32);
+  pl_alloc(s->p, "s", "tile", AC_F32);
+  pl_alloc(s->p, "t", "tile", AC_F32);
+  pl_alloc(s->p, "d", "tile", AC_F32);
+}
+static int state_bytes(const soft *s) { return copy_bytes(s) + 16; }
+
+static void long_kernel(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  static const char *const params[] = {"rows", "cols", "rows_per_core", "tile", NULL};
+  start_kernel(s, "long", "A row longer than UB in two passes: lane k keeps maximum and sum of elements k, k + tile, ...", params);
+  pl_let(p, "first", "pid * rows_per_core");
+  pl_let(p, "last", "min(first + rows_per_core, rows)");
+  copy_buffers(s, "tile");
+  state_buffers(s);
+  pl_alloc(p, "red", "64", AC_F32);
+  const char *x = x32(s), *y = y32(s);
+  ac_cb_for(b, "row", name(s, "first"), name(s, "last"), NULL);
+  pl_let(p, "base", "row * cols");
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  ac_cb_comment(b, "the lowest finite number, so that -inf - m stays -inf");
+  fill(s, "m", -(double)FLT_MAX, "tile");
+  fill(s, "s", 0, "tile");
+  ac_cb_end(b);
+  ac_cb_comment(b, "First pass. The state is a vector, so no tile waits for a scalar; one reduction a row joins the lanes.");
+  ac_cb_comment(b, "The last tile touches its first `count` lanes only.");
+  ac_cb_for(b, "i", ac_ce_int(b, 0), name(s, "cols"), name(s, "tile"));
+  pl_let(p, "count", "min(tile, cols - i)");
+  pl_let(p, "offs", "base + i + tl.arange(0, count)");
+  load_stage(s);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  take_in(s);
+  ac_cb_end(b);
+  ac_cb_end(b);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  ac_cb_comment(b, "join the lanes: every sum is brought to the row's maximum");
+  call(s, "reduce_max", "red", "m", "t", "tile");
+  pl_let(p, "top", "tl.extract_scalar(red, 0)");
+  call(s, "vsub_scalar", "m", "m", "top", "tile");
+  call(s, "vexp", "m", "m", NULL, "tile");
+  call(s, "vmul", "s", "s", "m", "tile");
+  call(s, "reduce_sum", "red", "s", "t", "tile");
+  if (s->log) call(s, "vln", "red", "red", NULL, "1");
+  pl_let(p, s->log ? "log_sum" : "total", "tl.extract_scalar(red, 0)");
+  ac_cb_end(b);
+  ac_cb_comment(b, "second pass");
+  ac_cb_for(b, "i", ac_ce_int(b, 0), name(s, "cols"), name(s, "tile"));
+  pl_let(p, "count", "min(tile, cols - i)");
+  pl_let(p, "offs", "base + i + tl.arange(0, count)");
+  load_stage(s);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  if (half_in(s)) cast(s, "x32", "x", false);
+  call(s, "vsub_scalar", x, x, "top", NULL);
+  if (s->log) call(s, "vsub_scalar", y, x, "log_sum", NULL);
+  else {
+    call(s, "vexp", x, x, NULL, NULL);
+    call(s, "vmul_scalar", y, x, "1.0 / total", NULL);
+  }
+  if (half_out(s)) cast(s, "y", "y32", true);
+  ac_cb_end(b);
+  store_stage(s);
+  ac_cb_end(b);
+  ac_cb_end(b);
+}
+
+/* ---- an axis that is not the last ---- */
+
+static void inner_kernel(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  static const char *const params[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
+  start_kernel(s, "inner", "A unit is `width` neighbouring positions of the inner dimensions: their softmaxes run side by side, a lane each.", params);
+  pl_let(p, "first", "pid * units_per_core");
+  pl_let(p, "last", "min(first + units_per_core, units)");
+  copy_buffers(s, "tile");
+  state_buffers(s);
+  const char *x = x32(s), *y = y32(s);
+  ac_cb_for(b, "unit", name(s, "first"), name(s, "last"), NULL);
+  pl_let(p, "lane", "unit %% parts * width");
+  ac_cb_comment(b, "the last unit of an outer position is narrower");
+  pl_let(p, "count", "min(width, inner - lane)");
+  pl_let(p, "base", "unit // parts * axis * inner + lane");
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  ac_cb_comment(b, "the lowest finite number, so that -inf - m stays -inf");
+  fill(s, "m", -(double)FLT_MAX, "count");
+  fill(s, "s", 0, "count");
+  ac_cb_end(b);
+  ac_cb_for(b, "k", ac_ce_int(b, 0), name(s, "axis"), NULL);
+  pl_let(p, "offs", "base + k * inner + tl.arange(0, count)");
+  load_stage(s);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  take_in(s);
+  ac_cb_end(b);
+  ac_cb_end(b);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  if (s->log) call(s, "vln", "s", "s", NULL, "count");
+  else {
+    ac_cb_comment(b, "one division a lane, then products");
+    fill(s, "d", 1, "count");
+    call(s, "vdiv", "s", "d", "s", "count");
+  }
+  ac_cb_end(b);
+  ac_cb_for(b, "k", ac_ce_int(b, 0), name(s, "axis"), NULL);
+  pl_let(p, "offs", "base + k * inner + tl.arange(0, count)");
+  load_stage(s);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  if (half_in(s)) cast(s, "x32", "x", false);
+  call(s, "vsub", x, x, "m", "count");
+  if (s->log) call(s, "vsub", y, x, "s", "count");
+  else {
+    call(s, "vexp", x, x, NULL, "count");
+    call(s, "vmul", y, x, "s", "count");
+  }
+  if (half_out(s)) cast(s, "y", "y32", true);
+  ac_cb_end(b);
+  store_stage(s);
+  ac_cb_end(b);
+  ac_cb_end(b);
+}
+
+/* ---- host ---- */
+
+static void launch(soft *s, const char *suffix, const char *cores, const char *const *args) {
+  pl_ctx *p = s->p;
+  AC_VEC(ac_cexpr *) v = {0};
+  ac_push(p->a, &v, name(s, s->x));
+  ac_push(p->a, &v, name(s, s->y));
+  for (; *args; args++) ac_push(p->a, &v, ac_ce_parse(&p->b, "%s", *args));
+  ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->op, suffix), ac_ce_parse(&p->b, "%s", cores), (int)v.len, v.data);
+}
+
+static const char *bytes_text(const soft *s, const char *more, int total) {
+  return ac_sprintf(s->p->a, "2*%d + 2*%d (x and y, double buffered)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes,
+                    half_in(s) || half_out(s) ? (half_in(s) && half_out(s) ? " + 2*4 (float32 forms)" : " + 4 (float32 form)") : "", more, total);
+}
+
+static void rows_branch(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  static const char *const args[] = {"rows", "axis", "rows_per_core", "tile", NULL};
+  int64_t row_tile = tile_for(s, row_bytes(s)), long_tile = tile_for(s, state_bytes(s));
+  int line = 64 / ac_dtypes[s->out].bytes;
+  ac_cb_comment(b, "Core partitioning: whole rows, the same number for every core; when a core has many, a multiple of %d, so that", line);
+  ac_cb_comment(b, "no two cores write into one 64-byte line whatever the row length. No rows if rows are empty.");
+  pl_let(p, "rows", "min(outer, outer * axis)");
+  pl_let(p, "rows_per_core", "max(1, tl.cdiv(rows, tl.num_cores()))");
+  ac_cb_if(b, ac_ce_parse(b, "rows_per_core >= %d", line));
+  pl_let(p, "rows_per_core", "tl.align_up(rows_per_core, %d)", line);
+  ac_cb_end(b);
+  pl_let(p, "n_cores", "max(1, tl.cdiv(rows, rows_per_core))");
+  ac_cb_if(b, ac_ce_parse(b, "axis <= %lld", (long long)row_tile));
+  ac_cb_comment(b, "Tiling: a row. Its element takes %s;", bytes_text(s, own_work(s) ? " + 4 (work)" : "", row_bytes(s)));
+  ac_cb_comment(b, "%lld bytes hold rows of up to %lld elements.", (long long)pl_ub_budget(p), (long long)row_tile);
+  pl_let(p, "tile", "%lld", (long long)row_tile);
+  launch(s, "row", "n_cores", args);
+  ac_cb_else(b);
+  ac_cb_comment(b, "Tiling: longer rows go through in tiles. An element takes %s;", bytes_text(s, " + 4*4 (state)", state_bytes(s)));
+  pl_let(p, "tile", "%lld", (long long)long_tile);
+  launch(s, "long", "n_cores", args);
+  ac_cb_end(b);
+}
+
+static void inner_branch(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  static const char *const args[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
+  int64_t tile = tile_for(s, state_bytes(s));
+  int line = 64 / ac_dtypes[s->out].bytes;
+  ac_cb_comment(b, "Tiling: a lane takes %s.", bytes_text(s, " + 4*4 (state)", state_bytes(s)));
+  pl_let(p, "tile", "%lld", (long long)tile);
+  ac_cb_comment(b, "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the parts are");
+  ac_cb_comment(b, "narrower than UB allows, so that every core gets one.");
+  pl_let(p, "wanted", "tl.cdiv(tl.num_cores(), max(1, outer))");
+  pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(inner, wanted), %d)))", line, line);
+  pl_let(p, "parts", "max(1, tl.cdiv(inner, width))");
+  pl_let(p, "units", "min(outer, outer * inner) * parts");
+  pl_let(p, "units_per_core", "max(1, tl.cdiv(units, tl.num_cores()))");
+  pl_let(p, "n_cores", "max(1, tl.cdiv(units, units_per_core))");
+  launch(s, "inner", "n_cores", args);
+}
+
+static void host(soft *s) {
+  pl_ctx *p = s->p;
+  ac_cbuild *b = &p->b;
+  pl_host_begin(p, ac_sprintf(p->a, "%s over dimension %lld.", s->log ? "log_softmax" : "softmax", (long long)s->dim));
+  pl_guards(p);
+  const char *x = s->x;
+  long long d = s->dim;
+  if (s->rank == 0) {
+    pl_let(p, "outer", "%s.numel()", x);
+    pl_let(p, "axis", "1");
+    rows_branch(s);
+    return;
+  }
+  ac_cb_comment(b, "The tensor is outer x axis x inner.");
+  pl_let(p, "outer", "tl.prod(%s.shape[:%lld])", x, d);
+  pl_let(p, "axis", "%s.shape[%lld]", x, d);
+  if (d == -1) {
+    rows_branch(s);
+    return;
+  }
+  pl_let(p, "inner", "tl.prod(%s.shape[%lld:])", x, d + 1);
+  ac_cb_if(b, ac_ce_parse(b, "inner == 1"));
+  rows_branch(s);
+  ac_cb_else(b);
+  inner_branch(s);
+  ac_cb_end(b);
+}
+
+/* ---- does the graph fit? ---- */
+
+static bool is_float(ac_dtype d) { return d == AC_F32 || d == AC_F16 || d == AC_BF16; }
+
+static bool fits(soft *s) {
+  pl_ctx *p = s->p;
+  const ac_graph *g = p->g;
+  const ac_node *n = NULL;
+  for (size_t i = 0; i < g->nodes.len && !n; i++)
+    if (g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX) n = g->nodes.data[i];
+  s->node = n;
+  s->op = g->name;
+  s->log = n->op == AC_G_LOG_SOFTMAX;
+  const char *id = ac_op_info(n->op)->id;
+  const ac_value *x = pl_arg(n, "input")->t;
+  int in = -1;
+  for (size_t i = 0; i < g->inputs.len; i++)
+    if (g->inputs.data[i].value == x) in = (int)i;
+  if (in < 0) return pl_refuse(p, x->def ? x->def->loc : n->loc, id, "its operand is computed (by %s); only an input of the model is covered yet", x->def ? ac_op_info(x->def->op)->id : "?");
+  if (g->outputs.len != 1 || g->outputs.data[0].value != n->outs[0]) {
+    const ac_value *o = g->outputs.data[0].value;
+    return pl_refuse(p, o->def ? o->def->loc : n->loc, id, "its result is used further; only a softmax that is the model's one result is covered yet");
+  }
+  s->in = x->dtype;
+  s->out = n->outs[0]->dtype;
+  if (!is_float(s->in) || !is_float(s->out)) return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16", ac_dtypes[s->in].name, ac_dtypes[s->out].name);
+  const ac_arg *dim = pl_arg(n, "dim");
+  if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim)) return pl_refuse(p, n->loc, id, "dim must be a constant");
+  s->rank = x->rank;
+  s->x = p->in_name[in];
+  s->y = p->out_name[0];
+  return true;
+}
+
+bool pl_softmax(pl_ctx *p) {
+  soft s = {.p = p};
+  if (!fits(&s)) return false;
+  row_kernel(&s);
+  long_kernel(&s);
+  if (s.dim != -1 && s.rank > 0) inner_kernel(&s);
+  host(&s);
+  return true;
+}

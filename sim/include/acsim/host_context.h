@@ -187,8 +187,8 @@ public:
   const Tensor *GetOptionalInputTensor(size_t i) const { return at(in, n_in, i); }
   const Tensor *GetRequiredInputTensor(size_t i) const { return at(in, n_in, i); }
   const Tensor *GetDynamicInputTensor(size_t i, size_t r) const { return r ? nullptr : at(in, n_in, i); }
-  const void *GetCompileInfo() const { return nullptr; }
-  template <class T> const T *GetCompileInfo() const { return nullptr; }
+  const void *GetCompileInfo() const { return compile_info; }
+  template <class T> const T *GetCompileInfo() const { return static_cast<const T *>(compile_info); }
   ge::graphStatus SetTilingKey(uint64_t key) { return call->tiling_key = key, ge::GRAPH_SUCCESS; }
   uint64_t GetTilingKey() const { return call->tiling_key; }
   ge::graphStatus SetBlockDim(uint32_t n) {
@@ -225,10 +225,21 @@ public:
   size_t workspaces[ACSIM_HOST_WORKSPACES] = {0};
   size_t n_workspaces = 0;
   mutable fe::PlatFormInfos platform;
+  const void *compile_info = nullptr;
   int32_t tiling_cond = 0;
   uint32_t local_memory = 0;
 };
-class TilingParseContext : public ExtendedKernelContext {};
+
+/* TilingParse's function sees the chip once and leaves what TilingContext::GetCompileInfo hands out. */
+class TilingParseContext : public ExtendedKernelContext {
+public:
+  fe::PlatFormInfos *GetPlatformInfo() const { return &platform; }
+  template <class T> T *GetCompiledInfo() { return static_cast<T *>(compile_info); }
+  const char *GetCompiledJson() const { return "{}"; }
+  mutable fe::PlatFormInfos platform;
+  void *compile_info = nullptr;
+};
+using KernelContext = TilingParseContext;
 
 class InferShapeContext : public ExtendedKernelContext {
 public:
@@ -265,6 +276,7 @@ class OpExecuteContext : public ExtendedKernelContext {};
 using TilingKernelFunc = ge::graphStatus (*)(TilingContext *);
 using InferShapeKernelFunc = ge::graphStatus (*)(InferShapeContext *);
 using InferDataTypeKernelFunc = ge::graphStatus (*)(InferDataTypeContext *);
+using TilingParseFunc = ge::graphStatus (*)(TilingParseContext *);
 
 /* IMPL_OP and friends: the older registration beside OpDef. */
 struct acsim_impl {
@@ -272,6 +284,8 @@ struct acsim_impl {
   TilingKernelFunc tiling;
   InferShapeKernelFunc infer_shape;
   InferDataTypeKernelFunc infer_dtype;
+  TilingParseFunc parse;
+  void *(*compile_info)();
   acsim_impl *next;
 };
 inline acsim_impl *acsim_impl_first = nullptr;
@@ -291,7 +305,14 @@ public:
   OpImplRegisterV2 &InferShape(InferShapeKernelFunc f) { return node_->infer_shape = f, *this; }
   OpImplRegisterV2 &InferDataType(InferDataTypeKernelFunc f) { return node_->infer_dtype = f, *this; }
   OpImplRegisterV2 &InferShapeRange(InferShapeRangeKernelFunc) { return *this; }
-  template <class T, class F> OpImplRegisterV2 &TilingParse(F) { return *this; }
+  template <class T> OpImplRegisterV2 &TilingParse(TilingParseFunc f) {
+    node_->parse = f;
+    node_->compile_info = []() -> void * {
+      static T info;
+      return &info;
+    };
+    return *this;
+  }
   OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
   OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
 

@@ -99,5 +99,16 @@ public:
 private:
   const acsim_host_chip *chip_;
 };
+
+inline const acsim_host_chip *acsim_chip = nullptr; /* of the call at work */
+class PlatformAscendCManager {
+public:
+  static PlatformAscendC *GetInstance() {
+    if (!acsim_chip) return nullptr;
+    static PlatformAscendC platform(acsim_chip);
+    return &platform;
+  }
+  static PlatformAscendC *GetInstance(const char *) { return GetInstance(); }
+};
 } // namespace platform_ascendc
 #endif

@@ -139,6 +139,15 @@ inline int32_t run_tiling(acsim_host_call *c) {
   static attr_value store[ACSIM_HOST_ATTRS];
   if (!fill(x, *op, c, store)) return c->status;
   x.platform.chip = &c->chip;
+  platform_ascendc::acsim_chip = &c->chip;
+  if (impl && impl->parse) {
+    static gert::TilingParseContext parse;
+    parse.type = op->type;
+    parse.platform.chip = &c->chip;
+    parse.compile_info = impl->compile_info();
+    if (impl->parse(&parse) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_REFUSED;
+    x.compile_info = parse.compile_info;
+  }
   x.tiling.data = c->tiling;
   x.tiling.capacity = static_cast<size_t>(c->tiling_capacity);
   if (tiling(&x) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_REFUSED;

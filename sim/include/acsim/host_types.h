@@ -182,6 +182,20 @@ public:
 private:
   char *s_ = nullptr;
 };
+#ifdef ACSIM_HOST_STL
+class TypeUtils {
+public:
+  static bool GetDataTypeLength(DataType t, uint32_t &length) {
+    int n = GetSizeByDataType(t);
+    if (n <= 0 || n > 1000) return false;
+    length = static_cast<uint32_t>(n);
+    return true;
+  }
+  static std::string DataTypeToSerialString(DataType t) { return acsim_dtype_name(t); }
+  static AscendString DataTypeToAscendString(DataType t) { return acsim_dtype_name(t); }
+  static std::string FormatToSerialString(Format f) { return f == FORMAT_ND ? "ND" : "format " + std::to_string(static_cast<int>(f)); }
+};
+#endif
 class Operator; /* graph mode only: pointers to functions that take it are stored, never called */
 } // namespace ge
 #endif

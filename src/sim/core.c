@@ -182,6 +182,7 @@ static void *work(void *arg) {
 static void release(acsim_session *s) {
   for (int64_t i = 0; i < s->count; i++)
     if (s->state[i] == BLOCK_ARRIVED) s->state[i] = BLOCK_RUNS;
+  s->missing = s->done; /* on the device the others would wait for these for ever */
   s->running += (int)s->arrived;
   s->arrived = 0;
   s->cleared = 0;
@@ -195,14 +196,9 @@ static void finish_block(acsim_session *s, acsim_block *b) {
   s->done++;
   s->blocks_run++;
   if (b->ub_peak > s->ub_peak) s->ub_peak = b->ub_peak;
-  bool stuck = s->arrived && s->arrived + s->done == s->count;
-  if (stuck) release(s);
+  if (s->arrived && s->arrived + s->done == s->count) release(s);
   pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  if (stuck)
-    acsim_fault(s, b, "sync-mismatch", (acsim_at){0},
-                "block %lld ended without the SyncAll in which other blocks wait: on the device they wait for ever",
-                (long long)b->index);
 }
 
 void acsim_sync_all(const char *file, int32_t line) {
@@ -222,18 +218,17 @@ void acsim_sync_all(const char *file, int32_t line) {
   s->arrived++;
   s->running--;
   if (s->arrived + s->done == s->count) {
-    bool mismatch = s->done != 0;
     release(s);
-    pthread_mutex_unlock(&s->lock);
-    if (mismatch)
-      acsim_fault(s, b, "sync-mismatch", AT, "SyncAll waits for %lld blocks that have ended: on the device it waits for ever",
-                  (long long)s->done);
-    return;
+  } else {
+    pthread_cond_broadcast(&s->changed); /* a gate may open */
+    if (s->next < s->count && s->running < s->threads) start_worker(s);
+    while (s->phase == phase) pthread_cond_wait(&s->changed, &s->lock);
   }
-  pthread_cond_broadcast(&s->changed); /* a gate may open */
-  if (s->next < s->count && s->running < s->threads) start_worker(s);
-  while (s->phase == phase) pthread_cond_wait(&s->changed, &s->lock);
+  int64_t missing = s->missing;
   pthread_mutex_unlock(&s->lock);
+  if (missing)
+    acsim_fault(s, b, "sync-mismatch", AT, "block %lld waits in SyncAll for %lld blocks that ended without it: the device waits for ever",
+                (long long)b->index, (long long)missing);
 }
 
 void acsim_gate(acsim_block *b) {
@@ -262,7 +257,7 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   s->count = s->cfg.n_blocks ? s->cfg.n_blocks : block_dim;
   if (s->first > block_dim) s->first = block_dim;
   if (s->count > block_dim - s->first) s->count = block_dim - s->first;
-  s->next = s->done = s->arrived = s->cleared = 0;
+  s->next = s->done = s->arrived = s->cleared = s->missing = 0;
   s->phase = 0;
   s->threads = host_threads(s);
   s->state = calloc((size_t)s->count + 1, 1);

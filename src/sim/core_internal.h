@@ -114,7 +114,7 @@ struct acsim_session {
   pthread_cond_t changed;
   void (*call)(void *);
   void *user;
-  int64_t first, count, next, done, arrived, cleared;
+  int64_t first, count, next, done, arrived, cleared, missing;
   uint64_t phase;
   uint8_t *state; /* acsim_block_state by rank */
   int running, threads;

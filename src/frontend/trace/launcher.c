@@ -6,10 +6,8 @@
 
 #include <dlfcn.h>
 #include <glob.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OLDEST = 9, NEWEST = 14 };
 
@@ -127,34 +125,13 @@ static char *program_name(finder *f, void *lib) {
   return "python3";
 }
 
-/* Beside the program (a build tree), else <prefix>/lib.../ascendcraft. */
-static char *find_plugin(finder *f) {
-  char exe[PATH_MAX];
-  const char *env = getenv("ASCENDCRAFT_TRACE_PLUGIN");
-  if (env && *env) return ac_strdup(f->arena, env);
-  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n <= 0) return NULL;
-  exe[n] = 0;
-  *strrchr(exe, '/') = 0;
-  static const char *const patterns[] = {"%s/actrace.so", "%s/../lib/ascendcraft/actrace.so", "%s/../lib64/ascendcraft/actrace.so",
-                                         "%s/../lib/*/ascendcraft/actrace.so"};
-  for (size_t i = 0; i < AC_COUNT(patterns); i++) {
-    char pattern[PATH_MAX + 64];
-    const char *mark = strstr(patterns[i], "%s");
-    snprintf(pattern, sizeof pattern, "%s%s", exe, mark + 2);
-    glob_t g = {0};
-    char *found = !glob(pattern, 0, NULL, &g) && g.gl_pathc ? ac_strdup(f->arena, g.gl_pathv[0]) : NULL;
-    globfree(&g);
-    if (found) return found;
-  }
-  return NULL;
-}
-
 typedef int (*append_fn)(const char *, void *(*)(void));
 typedef int (*main_fn)(int, char **);
 
 static int run_python(finder *f, void *lib, int argc, char **argv) {
-  char *plugin_path = find_plugin(f), *script = ac_home_path(f->arena, "data/tracer/main.py");
+  const char *env = getenv("ASCENDCRAFT_TRACE_PLUGIN");
+  const char *plugin_path = env && *env ? env : ac_home_path(f->arena, "actrace.so");
+  char *script = ac_home_path(f->arena, "data/tracer/main.py");
   void *plugin = plugin_path ? dlopen(plugin_path, RTLD_NOW | RTLD_LOCAL) : NULL;
   if (!plugin || !script) {
     ac_error(&f->diags, AC0108, AC_NOLOC, "ascendcraft-trace cannot find %s%s%s",

@@ -296,10 +296,13 @@ static bool finish(elt *e, const ac_value *v, pv x) {
   int reg;
   if (v->dtype == AC_F64) return no(e, v, "the vector unit has no float64; the result must be float32 or narrower");
   if (v->dtype == AC_BOOL || v->dtype == AC_U8 || v->dtype == AC_I8) {
-    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == v->dtype) reg = x.reg;
+    ac_dtype byte = v->dtype == AC_I8 ? AC_I8 : AC_U8;
+    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == byte) reg = x.reg;
     else {
-      if (v->dtype == AC_BOOL && x.kind != PV_NUM) x = pv_mask(q, x);
-      reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), v->dtype, AC_RN_NONE);
+      if (v->dtype != AC_BOOL) return no(e, v, "arithmetic on bytes is not covered");
+      if (x.kind == PV_NUM) x = pv_num(x.num != 0);
+      else x = pv_mask(q, x);
+      reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), byte, AC_RN_RINT);
     }
   } else if (ac_dtypes[v->dtype].cls == AC_FLOATING) {
     bool same = x.kind == PV_VEC && q->regs.data[x.reg].dtype == v->dtype;
@@ -363,7 +366,8 @@ static void loads(elt *e, const char *offs) {
     if (!any) ac_cb_with(&p->b, AC_STAGE_COPYIN);
     any = true;
     if (l->full) pl_load(p, l->ptr, offs, l->buf);
-    else pl_load(p, l->ptr, ac_sprintf(p->a, "%s_row + i - row * %s + tl.arange(0, count)", l->ptr, e->groups[e->n_groups - 1].name), l->buf);
+    else if (!strcmp(leaf_row(e, l), "0")) pl_load(p, l->ptr, "col + tl.arange(0, count)", l->buf);
+    else pl_load(p, l->ptr, ac_sprintf(p->a, "%s_row + col + tl.arange(0, count)", p->in_name[l->input]), l->buf);
   }
   if (any) ac_cb_end(&p->b);
 }
@@ -408,18 +412,21 @@ static void row_loop(elt *e) {
   ac_cb_for(b, "row", ac_ce_parse(b, "start // %s", cols), ac_ce_parse(b, "tl.cdiv(end, %s)", cols), NULL);
   pl_let(p, "lo", "max(start, row * %s)", cols);
   pl_let(p, "hi", "min(end, row * %s + %s)", cols, cols);
+  bool cols_too = false;
   for (int k = 0; k < e->n_leaves; k++) {
     leaf *l = &e->leaves[k];
     if (l->full || l->scalar || !l->buf) continue;
-    const char *r = leaf_row(e, l);
-    bool same = !strcmp(r, "0");
-    if (same) ac_cb_comment(b, "one row of %s serves all rows", p->in_name[l->input]);
-    pl_let(p, ac_sprintf(p->a, "%s_row", l->ptr), "%s", same ? "0" : ac_sprintf(p->a, "(%s) * %s", r, cols));
+    cols_too = true;
+    const char *r = leaf_row(e, l), *x = p->in_name[l->input];
+    if (!strcmp(r, "0")) continue;
+    ac_cb_comment(b, "where the row of %s that belongs to this one starts", x);
+    pl_let(p, ac_sprintf(p->a, "%s_row", x), strcmp(r, "row") ? "(%s) * %s" : "%s * %s", r, cols);
   }
   scalar_loads(e, true);
   ac_cb_for(b, "i", ac_ce_name(b, "lo"), ac_ce_name(b, "hi"), ac_ce_name(b, "tile"));
   pl_let(p, "count", "min(tile, hi - i)");
   pl_let(p, "offs", "i + tl.arange(0, count)");
+  if (cols_too) pl_let(p, "col", "i - row * %s", cols);
   body(e);
   ac_cb_end(b);
   ac_cb_end(b);
@@ -508,25 +515,32 @@ static void kernel(elt *e) {
 
 /* ---- the host function ---- */
 
+/* Is every dimension of the leaf one that the checks of its groups look at? */
+static bool groups_cover(const elt *e, const leaf *l) {
+  for (int i = e->rank - l->rank; i < e->rank; i++)
+    if (varies(e, l, i) != 1) return false;
+  return l->own;
+}
+
+/* Tensors must have the sizes that broadcasting was traced with; in terms of groups, so that other ranks pass. */
 static void checks(elt *e) {
   pl_ctx *p = e->p;
   for (int k = 0; k < e->n_leaves; k++) {
     leaf *l = &e->leaves[k];
-    const char *x = p->in_name[l->input];
+    const char *x = p->in_name[l->input], *want = NULL;
     for (int q = 0; q < e->n_groups; q++) {
       const group *gr = &e->groups[q];
-      if (!(l->has >> q & 1) || gr->anchor == k || !l->own || (e->n_groups == 1 && l->full)) continue;
+      if (!(l->has >> q & 1)) continue;
+      want = want ? ac_sprintf(p->a, "%s * %s", want, gr->name) : gr->name;
+      if (gr->anchor == k || !l->own || e->n_groups == 1) continue;
       pl_refuse_if(p, ac_sprintf(p->a, "%s != %s", extent_of(e, l, gr->from, gr->to), gr->name),
                    ac_sprintf(p->a, "the sizes of %s do not fit", x));
     }
-    if (e->n_groups && e->groups[0].anchor == k && l->full && e->n_groups == 1) continue;
-    const char *want = e->n_groups ? NULL : "1";
-    if (e->n_groups) {
-      for (int q = 0; q < e->n_groups; q++)
-        if (l->has >> q & 1) want = want ? ac_sprintf(p->a, "%s * %s", want, e->groups[q].name) : e->groups[q].name;
-      if (!want) want = "1";
-    } else if (l->own) continue; /* a traced scalar: n is its number of elements */
-    pl_refuse_if(p, ac_sprintf(p->a, "%s.numel() != %s", x, want), ac_sprintf(p->a, "the number of elements of %s does not fit", x));
+    if (e->n_groups == 1 && l->full && e->groups[0].anchor == k) continue; /* n is its number of elements */
+    if (!e->n_groups && l->own) continue;
+    if (e->n_groups > 1 && groups_cover(e, l)) continue;
+    pl_refuse_if(p, ac_sprintf(p->a, "%s.numel() != %s", x, want ? want : "1"),
+                 ac_sprintf(p->a, "the number of elements of %s does not fit", x));
   }
 }
 
@@ -535,7 +549,7 @@ static void host(elt *e) {
   ac_cbuild *b = &p->b;
   const char *y = p->out_name[e->outs.data[0]];
   if (e->n_groups > 1) {
-    ac_cb_comment(b, "Shape: dimensions that all tensors treat alike count as one; the innermost such group is a row.");
+    pl_note(p, "Shape: dimensions that all tensors treat alike count as one; the innermost such group is a row.");
     for (int q = 0; q < e->n_groups; q++) pl_let(p, e->groups[q].name, "%s", e->groups[q].size);
     const char *n = e->groups[0].name;
     for (int q = 1; q < e->n_groups; q++) n = ac_sprintf(p->a, "%s * %s", n, e->groups[q].name);
@@ -548,16 +562,16 @@ static void host(elt *e) {
     pl_let(p, e->host_n, "%s.numel()", k < e->n_leaves ? p->in_name[e->leaves[k].input] : y);
   }
   checks(e);
-  ac_cb_comment(b, "Core partitioning: one contiguous range a core, equal to within %lld elements. Ranges start on 512 bytes, so that", (long long)e->align);
-  ac_cb_comment(b, "transfers are aligned and no two cores write into one 64-byte line; small tensors take fewer cores.");
+  pl_note(p,
+          "Core partitioning: one contiguous range a core, equal to within %lld elements. Ranges start on 512 bytes, so that transfers are "
+          "aligned and no two cores write into one 64-byte line; small tensors take fewer cores.",
+          (long long)e->align);
   pl_let(p, e->host_per_core, "max(%lld, tl.align_up(tl.cdiv(%s, tl.num_cores()), %lld))", (long long)e->align, e->host_n, (long long)e->align);
   pl_let(p, e->host_cores, "max(1, tl.cdiv(%s, %s))", e->host_n, e->host_per_core);
-  ac_cb_comment(b, "Tiling: an element takes %s = %g bytes of UB (2* is double", vir_bytes_text(&e->v), vir_bytes(&e->v));
-  ac_cb_comment(b, "buffering: copies run beside the computation).");
-  if (vir_scratch(&e->v))
-    ac_cb_comment(b, "%lld bytes less %lld of scratch hold %lld elements, rounded down to whole 256.", (long long)pl_ub_budget(p),
-                  (long long)vir_scratch(&e->v), (long long)e->tile);
-  else ac_cb_comment(b, "%lld bytes hold %lld elements, rounded down to whole 256.", (long long)pl_ub_budget(p), (long long)e->tile);
+  int64_t scratch = vir_scratch(&e->v);
+  pl_note(p, "Tiling: an element takes %s = %g bytes of UB (2* is double buffering: copies run beside the computation). %lld bytes%s hold %lld elements, rounded down to whole 256.",
+          vir_bytes_text(&e->v), vir_bytes(&e->v), (long long)pl_ub_budget(p),
+          scratch ? ac_sprintf(p->a, " less %lld of scratch", (long long)scratch) : "", (long long)e->tile);
   pl_let(p, e->host_tile, "%lld", (long long)e->tile);
   AC_VEC(ac_cexpr *) args = {0};
   for (int k = 0; k < e->n_leaves; k++)
@@ -581,6 +595,16 @@ static const ac_value *stripped(const ac_value *v) {
   return v;
 }
 
+/* In the order of the graph's inputs, whatever the order in which the chain meets them. */
+static void sort_leaves(elt *e) {
+  for (int i = 1; i < e->n_leaves; i++)
+    for (int k = i; k > 0 && e->leaves[k - 1].input > e->leaves[k].input; k--) {
+      leaf t = e->leaves[k];
+      e->leaves[k] = e->leaves[k - 1];
+      e->leaves[k - 1] = t;
+    }
+}
+
 static bool build(elt *e) {
   pl_ctx *p = e->p;
   e->v.p = p;
@@ -590,6 +614,7 @@ static bool build(elt *e) {
     const ac_value *v = stripped(p->g->outputs.data[e->outs.data[o]].value);
     if (!collect(e, v, v->rank, (const ac_sym *const *)v->shape, 0)) return false;
   }
+  sort_leaves(e);
   make_groups(e);
   size_groups(e, &p->names);
   for (int q = 0; q < e->n_groups; q++) (void)pl_name(&e->names, e->groups[q].name);

@@ -225,7 +225,7 @@ static pv as_int(vir *v, ex *e, int k) {
   pv x = e->in[k];
   if (x.kind == PV_NUM || x.kind == PV_TEXT) return x;
   if (x.kind == PV_VEC && v->regs.data[x.reg].dtype == e->out) return x;
-  ac_dtype s = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_BOOL;
+  ac_dtype s = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_U8;
   if (e->out == AC_I32 && s == AC_I64) return (pv){.kind = PV_VEC, .reg = vir_cast(v, x.reg, AC_I32, AC_RN_NONE)};
   if (s == AC_I32 || s == AC_I64) return none(e, "integers of these dtypes do not meet on the vector unit");
   return (pv){.kind = PV_VEC, .reg = vir_cast(v, pv_vec(v, pv_to_f32(v, x), AC_F32).reg, e->out, AC_RN_TRUNC)};
@@ -411,7 +411,7 @@ static pv cast_to(vir *v, ex *e, pv x, ac_dtype s, ac_dtype d) {
     if (!half || s == d) return y;
     return pv_to_f32(v, (pv){.kind = PV_VEC, .reg = vir_cast(v, y.reg, d, AC_RN_RINT)}); /* the program asked for the rounding */
   }
-  ac_dtype have = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_BOOL;
+  ac_dtype have = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_U8;
   if (have == d) return x;
   if ((have == AC_I32 && d == AC_I64) || (have == AC_I64 && d == AC_I32))
     return (pv){.kind = PV_VEC, .reg = vir_cast(v, x.reg, d, AC_RN_NONE)};

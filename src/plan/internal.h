@@ -55,7 +55,9 @@ bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
 /* tl.load / tl.store statements of the tile `ptr + offs`. */
 void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
 void pl_store(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
-void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d);
+void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d, bool once); /* once: buffers=1 */
+/* Comment lines for the next statement, filled to the width of the page. */
+void pl_note(pl_ctx *p, const char *fmt, ...) AC_PRINTF(2, 3);
 /* x = <expression in DSL text> */
 void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) AC_PRINTF(3, 4);
 

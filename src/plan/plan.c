@@ -133,6 +133,23 @@ void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) {
   ac_cb_assign(&p->b, name, ac_ce_parse(&p->b, "%s", text));
 }
 
+void pl_note(pl_ctx *p, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  char *text = ac_vsprintf(p->a, fmt, ap);
+  va_end(ap);
+  size_t width = 96 - 4 * (size_t)(p->b.depth + (p->b.func ? 1 : 0));
+  while (strlen(text) > width) {
+    size_t cut = width;
+    while (cut > 0 && text[cut] != ' ') cut--;
+    if (!cut) break;
+    text[cut] = 0;
+    ac_cb_comment(&p->b, "%s", text);
+    text += cut + 1;
+  }
+  ac_cb_comment(&p->b, "%s", text);
+}
+
 void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf) {
   ac_cbuild *b = &p->b;
   ac_cb_call(b, ac_ce_tl(b, "load", 2, ac_ce_parse(b, "%s + %s", ptr, offs), ac_ce_name(b, buf)));
@@ -143,10 +160,11 @@ void pl_store(pl_ctx *p, const char *ptr, const char *offs, const char *buf) {
   ac_cb_call(b, ac_ce_tl(b, "store", 2, ac_ce_parse(b, "%s + %s", ptr, offs), ac_ce_name(b, buf)));
 }
 
-void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d) {
+void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d, bool once) {
   ac_cbuild *b = &p->b;
   ac_cexpr *call = ac_ce_tl(b, "alloc_ub", 1, ac_ce_parse(b, "%s", size));
   ac_ce_kwarg(b, call, "dtype", ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[d].name));
+  if (once) ac_ce_kwarg(b, call, "buffers", ac_ce_int(b, 1));
   ac_cb_assign(b, buf, call);
 }
 

@@ -62,9 +62,9 @@ pv pv_sub(vir *v, pv a, pv b) {
 }
 
 pv pv_mul(vir *v, pv a, pv b) {
+  if (pv_is(b, 1)) return a;
   if (scalar(a) && scalar(b)) return scalars(v, '*', a, b);
   if (scalar(a)) return pv_mul(v, b, a);
-  if (pv_is(b, 1)) return a;
   return scalar(b) ? vec(vir_emit(v, "vmul_scalar", dtype_of(v, a), 2, a, b)) : vec(vir_emit(v, "vmul", dtype_of(v, a), 2, a, b));
 }
 

@@ -1,7 +1,8 @@
 /* Schedule: softmax and log_softmax of one input over one axis.
  *
- * The host function sees the tensor as outer x axis x inner and picks one of three kernels:
- *   row    inner == 1 and a row fits UB: one read, one write
+ * The host function sees the tensor as outer x axis x inner and picks one of four kernels:
+ *   row    inner == 1 and two rows fit UB: one read, one write, the next row is loaded while this one is computed
+ *   wide   inner == 1 and one row fits UB: the same without double buffering, still one read
  *   long   inner == 1, longer rows: running maximum and sum in one pass, results in a second (two reads, one write)
  *   inner  the axis is not the last: lanes are inner positions, the same running form along the axis
  * The user's `dim` is kept as it was written, so that the program serves other ranks too.
@@ -62,11 +63,11 @@ static void start_kernel(soft *s, const char *suffix, const char *doc, const cha
   pl_let(p, "pid", "tl.program_id(0)");
 }
 
-static void copy_buffers(soft *s, const char *size) {
-  pl_alloc(s->p, "x", size, s->in);
-  pl_alloc(s->p, "y", size, s->out);
-  if (half_in(s)) pl_alloc(s->p, "x32", size, AC_F32);
-  if (half_out(s)) pl_alloc(s->p, "y32", size, AC_F32);
+static void copy_buffers(soft *s, const char *size, bool once) {
+  pl_alloc(s->p, "x", size, s->in, once);
+  pl_alloc(s->p, "y", size, s->out, once);
+  if (half_in(s)) pl_alloc(s->p, "x32", size, AC_F32, false);
+  if (half_out(s)) pl_alloc(s->p, "y32", size, AC_F32, false);
 }
 
 static void load_stage(soft *s) {
@@ -80,28 +81,31 @@ static void store_stage(soft *s) {
   ac_cb_end(&s->p->b);
 }
 
-/* Bytes an element of the loaded and stored buffers and their float32 forms. */
-static int copy_bytes(const soft *s) {
-  return 2 * ac_dtypes[s->in].bytes + 2 * ac_dtypes[s->out].bytes + (half_in(s) ? 4 : 0) + (half_out(s) ? 4 : 0);
-}
-static int64_t tile_for(const soft *s, int bytes) { return (pl_ub_budget(s->p) - 2048) / bytes / 256 * 256; }
-
 /* ---- a row in UB ---- */
 
-static bool own_work(const soft *s) { return s->log; }
-static int row_bytes(const soft *s) { return copy_bytes(s) + (own_work(s) ? 4 : 0); }
+/* Bytes an element with `depth` buffers for each copy. */
+static int row_bytes(const soft *s, int depth) {
+  return depth * (ac_dtypes[s->in].bytes + ac_dtypes[s->out].bytes) + (half_in(s) ? 4 : 0) + (half_out(s) ? 4 : 0);
+}
+static int64_t row_tile(const soft *s, int depth) { return (pl_ub_budget(s->p) - 8192) / row_bytes(s, depth) / 256 * 256; }
 
-static void row_kernel(soft *s) {
+static void row_kernel(soft *s, bool wide) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const params[] = {"rows", "cols", "rows_per_core", "tile", NULL};
-  start_kernel(s, "row", "A row at a time: it is read once, reduced in UB and written once.", params);
+  start_kernel(s, wide ? "wide" : "row",
+               wide ? "As the row kernel, for rows of which only one fits UB." : "A row at a time: it is read once, reduced in UB and written once.",
+               params);
   pl_let(p, "first", "pid * rows_per_core");
   pl_let(p, "last", "min(first + rows_per_core, rows)");
-  copy_buffers(s, "tile");
-  pl_alloc(p, "red", "64", AC_F32);
-  if (own_work(s)) pl_alloc(p, "work", "tile", AC_F32);
-  const char *x = x32(s), *y = y32(s), *work = own_work(s) ? "work" : y;
+  if (wide) ac_cb_comment(b, "buffers=1: no double buffering; that would halve the longest row");
+  copy_buffers(s, "tile", wide);
+  pl_alloc(p, "red", "64", AC_F32, false);
+  if (s->log) {
+    ac_cb_comment(b, "a reduction works with two values for every 64 lanes");
+    pl_alloc(p, "work", "tl.cdiv(tile, 64) * 2", AC_F32, false);
+  }
+  const char *x = x32(s), *y = y32(s), *work = s->log ? "work" : y;
   ac_cb_for(b, "row", name(s, "first"), name(s, "last"), NULL);
   pl_let(p, "offs", "row * cols + tl.arange(0, cols)");
   load_stage(s);
@@ -146,12 +150,13 @@ static void take_in(soft *s) {
   call(s, "vmax", "m", "m", "t", "count");
 }
 static void state_buffers(soft *s) {
-  pl_alloc(s->p, "m", "tile", AC_F32);
-  pl_alloc(s->p, "s", "tile", AC_F32);
-  pl_alloc(s->p, "t", "tile", AC_F32);
-  pl_alloc(s->p, "d", "tile", AC_F32);
+  pl_alloc(s->p, "m", "tile", AC_F32, false);
+  pl_alloc(s->p, "s", "tile", AC_F32, false);
+  pl_alloc(s->p, "t", "tile", AC_F32, false);
+  pl_alloc(s->p, "d", "tile", AC_F32, false);
 }
-static int state_bytes(const soft *s) { return copy_bytes(s) + 16; }
+static int state_bytes(const soft *s) { return row_bytes(s, 2) + 16; }
+static int64_t tile_for(const soft *s, int bytes) { return (pl_ub_budget(s->p) - 2048) / bytes / 256 * 256; }
 
 static void long_kernel(soft *s) {
   pl_ctx *p = s->p;
@@ -160,9 +165,9 @@ static void long_kernel(soft *s) {
   start_kernel(s, "long", "A row longer than UB in two passes: lane k keeps maximum and sum of elements k, k + tile, ...", params);
   pl_let(p, "first", "pid * rows_per_core");
   pl_let(p, "last", "min(first + rows_per_core, rows)");
-  copy_buffers(s, "tile");
+  copy_buffers(s, "tile", false);
   state_buffers(s);
-  pl_alloc(p, "red", "64", AC_F32);
+  pl_alloc(p, "red", "64", AC_F32, false);
   const char *x = x32(s), *y = y32(s);
   ac_cb_for(b, "row", name(s, "first"), name(s, "last"), NULL);
   pl_let(p, "base", "row * cols");
@@ -221,7 +226,7 @@ static void inner_kernel(soft *s) {
   start_kernel(s, "inner", "A unit is `width` neighbouring positions of the inner dimensions: their softmaxes run side by side, a lane each.", params);
   pl_let(p, "first", "pid * units_per_core");
   pl_let(p, "last", "min(first + units_per_core, units)");
-  copy_buffers(s, "tile");
+  copy_buffers(s, "tile", false);
   state_buffers(s);
   const char *x = x32(s), *y = y32(s);
   ac_cb_for(b, "unit", name(s, "first"), name(s, "last"), NULL);
@@ -278,32 +283,41 @@ static void launch(soft *s, const char *suffix, const char *cores, const char *c
   ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->op, suffix), ac_ce_parse(&p->b, "%s", cores), (int)v.len, v.data);
 }
 
-static const char *bytes_text(const soft *s, const char *more, int total) {
-  return ac_sprintf(s->p->a, "2*%d + 2*%d (x and y, double buffered)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes,
-                    half_in(s) || half_out(s) ? (half_in(s) && half_out(s) ? " + 2*4 (float32 forms)" : " + 4 (float32 form)") : "", more, total);
+static const char *bytes_text(const soft *s, int depth, const char *more, int total) {
+  const char *forms = half_in(s) && half_out(s) ? " + 2*4 (float32 forms)" : half_in(s) || half_out(s) ? " + 4 (float32 form)" : "";
+  if (depth == 1)
+    return ac_sprintf(s->p->a, "%d + %d (x and y)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes, forms, more, total);
+  return ac_sprintf(s->p->a, "2*%d + 2*%d (x and y, double buffered)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes, forms,
+                    more, total);
 }
 
 static void rows_branch(soft *s) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const args[] = {"rows", "axis", "rows_per_core", "tile", NULL};
-  int64_t row_tile = tile_for(s, row_bytes(s)), long_tile = tile_for(s, state_bytes(s));
+  int64_t long_tile = tile_for(s, state_bytes(s));
   int line = 64 / ac_dtypes[s->out].bytes;
-  ac_cb_comment(b, "Core partitioning: whole rows, the same number for every core; when a core has many, a multiple of %d, so that", line);
-  ac_cb_comment(b, "no two cores write into one 64-byte line whatever the row length. No rows if rows are empty.");
+  pl_note(p,
+          "Core partitioning: whole rows, the same number for every core; when a core has many, a multiple of %d, so that no two cores write "
+          "into one 64-byte line whatever the row length. Empty rows are no rows.",
+          line);
   pl_let(p, "rows", "min(outer, outer * axis)");
   pl_let(p, "rows_per_core", "max(1, tl.cdiv(rows, tl.num_cores()))");
   ac_cb_if(b, ac_ce_parse(b, "rows_per_core >= %d", line));
   pl_let(p, "rows_per_core", "tl.align_up(rows_per_core, %d)", line);
   ac_cb_end(b);
   pl_let(p, "n_cores", "max(1, tl.cdiv(rows, rows_per_core))");
-  ac_cb_if(b, ac_ce_parse(b, "axis <= %lld", (long long)row_tile));
-  ac_cb_comment(b, "Tiling: a row. Its element takes %s;", bytes_text(s, own_work(s) ? " + 4 (work)" : "", row_bytes(s)));
-  ac_cb_comment(b, "%lld bytes hold rows of up to %lld elements.", (long long)pl_ub_budget(p), (long long)row_tile);
-  pl_let(p, "tile", "%lld", (long long)row_tile);
+  ac_cb_if(b, ac_ce_parse(b, "axis <= %lld", (long long)row_tile(s, 2)));
+  pl_note(p, "Tiling: a row. An element takes %s; %lld bytes hold rows of up to %lld elements beside the work space.",
+          bytes_text(s, 2, "", row_bytes(s, 2)), (long long)pl_ub_budget(p), (long long)row_tile(s, 2));
+  pl_let(p, "tile", "%lld", (long long)row_tile(s, 2));
   launch(s, "row", "n_cores", args);
+  ac_cb_elif(b, ac_ce_parse(b, "axis <= %lld", (long long)row_tile(s, 1)));
+  pl_note(p, "Tiling: a row without double buffering, %s: up to %lld elements.", bytes_text(s, 1, "", row_bytes(s, 1)), (long long)row_tile(s, 1));
+  pl_let(p, "tile", "%lld", (long long)row_tile(s, 1));
+  launch(s, "wide", "n_cores", args);
   ac_cb_else(b);
-  ac_cb_comment(b, "Tiling: longer rows go through in tiles. An element takes %s;", bytes_text(s, " + 4*4 (state)", state_bytes(s)));
+  pl_note(p, "Tiling: longer rows go through in tiles, twice. An element takes %s.", bytes_text(s, 2, " + 4*4 (state)", state_bytes(s)));
   pl_let(p, "tile", "%lld", (long long)long_tile);
   launch(s, "long", "n_cores", args);
   ac_cb_end(b);
@@ -315,10 +329,11 @@ static void inner_branch(soft *s) {
   static const char *const args[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
   int64_t tile = tile_for(s, state_bytes(s));
   int line = 64 / ac_dtypes[s->out].bytes;
-  ac_cb_comment(b, "Tiling: a lane takes %s.", bytes_text(s, " + 4*4 (state)", state_bytes(s)));
+  pl_note(p, "Tiling: a lane takes %s.", bytes_text(s, 2, " + 4*4 (state)", state_bytes(s)));
   pl_let(p, "tile", "%lld", (long long)tile);
-  ac_cb_comment(b, "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the parts are");
-  ac_cb_comment(b, "narrower than UB allows, so that every core gets one.");
+  pl_note(p,
+          "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the parts are narrower than UB "
+          "allows, so that every core gets one.");
   pl_let(p, "wanted", "tl.cdiv(tl.num_cores(), max(1, outer))");
   pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(inner, wanted), %d)))", line, line);
   pl_let(p, "parts", "max(1, tl.cdiv(inner, width))");
@@ -393,7 +408,8 @@ static bool fits(soft *s) {
 bool pl_softmax(pl_ctx *p) {
   soft s = {.p = p};
   if (!fits(&s)) return false;
-  row_kernel(&s);
+  row_kernel(&s, false);
+  row_kernel(&s, true);
   long_kernel(&s);
   if (s.dim != -1 && s.rank > 0) inner_kernel(&s);
   host(&s);

@@ -18,7 +18,7 @@ static int new_reg(vir *v, ac_dtype d, bool mask) {
 int vir_leaf(vir *v, int leaf, ac_dtype d) {
   for (size_t i = 0; i < v->regs.len; i++)
     if (v->regs.data[i].leaf == leaf) return (int)i;
-  int r = new_reg(v, d, false);
+  int r = new_reg(v, d == AC_BOOL ? AC_U8 : d, false); /* a bool is a byte, 0 or 1 */
   v->regs.data[r].leaf = leaf;
   return r;
 }
@@ -253,8 +253,8 @@ const char *vir_bytes_text(const vir *v) {
 void vir_alloc(vir *v, const char *tile) {
   for (size_t i = 0; i < v->bufs.len; i++) {
     const vir_buf *b = &v->bufs.data[i];
-    if (b->mask) pl_alloc(v->p, b->name, ac_sprintf(v->p->a, "%s // 8", tile), AC_U8);
-    else pl_alloc(v->p, b->name, tile, b->dtype);
+    if (b->mask) pl_alloc(v->p, b->name, ac_sprintf(v->p->a, "%s // 8", tile), AC_U8, false);
+    else pl_alloc(v->p, b->name, tile, b->dtype, false);
   }
 }
 
@@ -273,6 +273,11 @@ void vir_compute(vir *v, const char *count) {
   ac_cbuild *b = &v->p->b;
   for (size_t i = 0; i < v->ops.len; i++) {
     const vir_op *o = &v->ops.data[i];
+    const vir_buf *dst = &v->bufs.data[v->regs.data[o->dst].buf];
+    bool reused = dst->owner_leaf >= 0;
+    for (int k = 0; k < o->n_args; k++)
+      if (is_reg(&o->arg[k]) && v->regs.data[o->arg[k].reg].buf == v->regs.data[o->dst].buf) reused = false;
+    if (reused) ac_cb_comment(b, "%s as loaded is used up: its buffer takes the next value", dst->name);
     ac_cexpr *call = ac_ce_tl(b, o->prim, 1, ac_ce_name(b, v->bufs.data[v->regs.data[o->dst].buf].name));
     for (int k = 0; k < o->n_args; k++) ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], v->regs.data[o->dst].dtype));
     if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));

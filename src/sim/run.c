@@ -128,7 +128,8 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
     return x;
   }
   if (p->signal) {
-    ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s; %s", strsignal(p->signal), p->signal, where, shapes);
+    const char *block = j->out->crash_block > 0 ? ac_sprintf(a, ", block %lld", (long long)j->out->crash_block - 1) : "";
+    ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where, block, shapes);
     char *said = trimmed(a, p->err, p->err_len);
     if (*said) ac_help(d, x, "it said: %s", said);
     ac_help(d, x, "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");

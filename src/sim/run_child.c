@@ -1,9 +1,11 @@
 /* The runner's child: inside the sandbox it loads the compiled code, runs the host's tiling, then the blocks, and leaves the
  * result in shared memory. Whatever the compiled code does, only this process suffers. */
+#include "sim/core_internal.h"
 #include "sim/run_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,8 +301,24 @@ static int run_direct(const ac_run_job *j) {
   return 0;
 }
 
+/* ---- a fatal signal: which block it was ---- */
+
+static ac_run_shared *crash_record;
+
+static void on_crash(int sig) {
+  if (acsim_self) crash_record->crash_block = acsim_block_index() + 1;
+  signal(sig, SIG_DFL); /* the instruction runs again and ends the process as it would have */
+}
+
+static void watch_crashes(ac_run_shared *o) {
+  static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  crash_record = o;
+  for (size_t i = 0; i < AC_COUNT(fatal); i++) signal(fatal[i], on_crash);
+}
+
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
+  watch_crashes(j->out);
   int status = j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
   j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
   j->out->stage = AC_STAGE_DONE;

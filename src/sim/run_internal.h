@@ -32,6 +32,7 @@ typedef struct {
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
   int32_t stage;
+  int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
   bool ok;
   int32_t problem;    /* 0; else ac_run_problem */
   char message[1000]; /* of the problem or the refusal */

@@ -131,7 +131,7 @@ static void crashes_say_where(void **s) {
   ac_sim_result r;
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, NULL, &r, &d));
   assert_int_equal(last()->code, AC0803);
-  assert_non_null(strstr(last()->message, "in the kernel"));
+  assert_non_null(strstr(last()->message, "in the kernel, block "));
   assert_non_null(strstr(last()->message, "float32(100)"));
   drop();
 }

@@ -14,15 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMPILE_SECONDS = 120, MAX_SOURCE = 4 << 20, MAX_INCLUDE_DEPTH = 200, CACHE_FILES = 600, DESCRIBE_BYTES = 1 << 20 };
+enum {
+  COMPILE_SECONDS = 120,
+  MAX_SOURCE = 4 << 20,
+  MAX_INCLUDE_DEPTH = 200,
+  CACHE_FILES = 600,
+  DESCRIBE_BYTES = 1 << 20
+};
 static const uint64_t COMPILE_MEMORY = 3ull << 30;
 
 typedef struct {
   ac_arena *a;
   ac_diags *d;
   const ac_sim_spec *s;
-  const char *root;     /* names in messages are relative to it */
-  const char *headers;  /* sim/include */
+  const char *root;    /* names in messages are relative to it */
+  const char *headers; /* sim/include */
   const char *cache;
   const char *scratch;  /* TMPDIR of the compiler, and where the wrapper is written */
   const char *compiler; /* path or name */
@@ -96,7 +102,9 @@ static const char *relative(const builder *b, const char *path) {
   return !strncmp(path, b->root, n) && path[n] == '/' ? path + n + 1 : path;
 }
 
-static int by_name(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(char *const *)x, *(char *const *)y);
+}
 
 /* Names and texts of a folder of headers, in order. */
 static void hash_tree(builder *b, const char *dir, ac_buf *out) {
@@ -189,19 +197,30 @@ static bool find_compiler(builder *b) {
     b->version = p.out;
     return true;
   }
-  ac_diag *x = ac_error(b->d, AC0802, AC_NOLOC, "the simulator compiles the emitted code, and neither g++ nor clang++ can be run");
+  ac_diag *x = ac_error(b->d, AC0802, AC_NOLOC,
+                        "the simulator compiles the emitted code, and neither g++ nor clang++ can be run");
   ac_help(b->d, x, "install a C++ compiler (Debian: apt-get install g++), or name one in ASCENDCRAFT_CXX");
   return false;
 }
 
-static bool is_clang(const builder *b) { return strstr(b->version, "clang") != NULL; }
+static bool is_clang(const builder *b) {
+  return strstr(b->version, "clang") != NULL;
+}
 
 /* Arguments that shape the result. Paths are left out here: they differ from machine to machine, the result does not. */
 static void common_args(const builder *b, ac_strvec *v, bool std) {
   ac_arena *a = b->a;
-  const char *const fixed[] = {"-std=c++17",           "-fPIC",          "-shared",         "-fno-exceptions", "-fno-rtti",
-                               "-fvisibility=hidden",  "-w",             "-fno-strict-aliasing",
-                               "-fno-threadsafe-statics", "-ffp-contract=off", "-DASCENDC_CPU_DEBUG=1"};
+  const char *const fixed[] = {"-std=c++17",
+                               "-fPIC",
+                               "-shared",
+                               "-fno-exceptions",
+                               "-fno-rtti",
+                               "-fvisibility=hidden",
+                               "-w",
+                               "-fno-strict-aliasing",
+                               "-fno-threadsafe-statics",
+                               "-ffp-contract=off",
+                               "-DASCENDC_CPU_DEBUG=1"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, v, fixed[i]);
   ac_push(a, v, b->s->opt ? "-O1" : "-O0");
   if (!is_clang(b)) ac_push(a, v, "-fno-gnu-unique");
@@ -210,7 +229,8 @@ static void common_args(const builder *b, ac_strvec *v, bool std) {
 
 static const char **compile_roots(builder *b) {
   ac_strvec v = {0};
-  const char *const fixed[] = {"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/alternatives", "/etc/ld.so.cache", b->headers, b->root};
+  const char *const fixed[] = {"/usr",     "/lib", "/lib64", "/bin", "/opt", "/etc/alternatives", "/etc/ld.so.cache",
+                               b->headers, b->root};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(b->a, &v, fixed[i]);
   for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++) ac_push(b->a, &v, b->s->include_dirs[i]);
   const char *const sources[] = {b->s->kernel_src, b->s->host_src};
@@ -230,7 +250,10 @@ static void report_compile(builder *b, const char *what, const ac_proc *p) {
   size_t n = strlen(p->err);
   const size_t most = 4000;
   ac_diag *x = ac_error(b->d, AC0801, at, "%s refuses it:\n%.*s%s", b->compiler, (int)(n > most ? most : n),
-                        n ? p->err : p->signal ? "(the compiler was killed)" : "(no message)", n > most ? "\n..." : "");
+                        n           ? p->err
+                        : p->signal ? "(the compiler was killed)"
+                                    : "(no message)",
+                        n > most ? "\n..." : "");
   if (strstr(p->err, "acsim_entry"))
     ac_help(b->d, x, "the kernel file must define extern \"C\" __global__ __aicore__ void %s(...)", b->s->op);
 }
@@ -254,8 +277,13 @@ static bool compile(builder *b, const ac_strvec *args, const char *source, const
   const char *env[] = {ac_sprintf(a, "TMPDIR=%s", b->scratch), "LC_ALL=C", NULL};
   const char *writable[] = {b->scratch, b->cache, NULL};
   ac_proc_spec spec = {.argv = v.data, .env = env, .timeout = COMPILE_SECONDS};
-  spec.sandbox = (ac_sandbox){.on = true, .memory = COMPILE_MEMORY, .cpu_seconds = COMPILE_SECONDS, .file_size = 256 << 20,
-                              .read_only = compile_roots(b), .writable = writable, .exec = true};
+  spec.sandbox = (ac_sandbox){.on = true,
+                              .memory = COMPILE_MEMORY,
+                              .cpu_seconds = COMPILE_SECONDS,
+                              .file_size = 256 << 20,
+                              .read_only = compile_roots(b),
+                              .writable = writable,
+                              .exec = true};
   ac_proc p;
   ac_proc_run(a, &spec, &p);
   b->missing |= p.sandbox_missing;
@@ -302,7 +330,8 @@ static const char *describe(builder *b, ac_sim_lib *lib) {
   ac_proc p;
   ac_proc_run(b->a, &spec, &p);
   b->missing |= p.sandbox_missing;
-  const char *text = p.status == 0 && !p.signal ? ac_strndup(b->a, j.text, strnlen(j.text, DESCRIBE_BYTES - 1)) : NULL;
+  const char *text =
+      p.status == 0 && !p.signal ? ac_strndup(b->a, j.text, strnlen(j.text, DESCRIBE_BYTES - 1)) : NULL;
   ac_sim_dealloc(j.text, DESCRIBE_BYTES);
   if (!text) {
     ac_diag *x = ac_error(b->d, AC0807, (ac_loc){.file = b->s->host_src}, "the host library does not start: %s",
@@ -311,7 +340,8 @@ static const char *describe(builder *b, ac_sim_lib *lib) {
                           : p.signal    ? strsignal(p.signal)
                           : *p.err      ? p.err
                                         : "no reason given");
-    if (p.status == 2) ac_help(b->d, x, "include register/op_def_registry.h and end the file with OP_ADD(%s)", b->s->op_type);
+    if (p.status == 2)
+      ac_help(b->d, x, "include register/op_def_registry.h and end the file with OP_ADD(%s)", b->s->op_type);
   }
   return text;
 }
@@ -351,12 +381,16 @@ static char *entry_text(builder *b) {
                     "template <unsigned long... I> struct seq {};\n"
                     "template <unsigned long N, unsigned long... I> struct make : make<N - 1, N - 1, I...> {};\n"
                     "template <unsigned long... I> struct make<0, I...> { using type = seq<I...>; };\n"
-                    "template <class... A, unsigned long... I> void call(void (*f)(A...), void *const *p, seq<I...>) { f((A)p[I]...); }\n"
-                    "template <class... A> void run(void (*f)(A...), void *const *p) { call(f, p, typename make<sizeof...(A)>::type()); }\n"
+                    "template <class... A, unsigned long... I> void call(void (*f)(A...), void *const *p, seq<I...>) "
+                    "{ f((A)p[I]...); }\n"
+                    "template <class... A> void run(void (*f)(A...), void *const *p) { call(f, p, typename "
+                    "make<sizeof...(A)>::type()); }\n"
                     "template <class... A> constexpr int count(void (*)(A...)) { return sizeof...(A); }\n"
                     "}\n"
-                    "extern \"C\" __attribute__((visibility(\"default\"))) int acsim_entry_args() { return acsim_entry::count(&%s); }\n"
-                    "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { acsim_entry::run(&%s, p); }\n",
+                    "extern \"C\" __attribute__((visibility(\"default\"))) int acsim_entry_args() { return "
+                    "acsim_entry::count(&%s); }\n"
+                    "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { "
+                    "acsim_entry::run(&%s, p); }\n",
                     ac_absolute(b->a, b->s->kernel_src), b->s->op, b->s->op);
 }
 
@@ -414,7 +448,8 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
 static bool build_kernels(builder *b, ac_sim_lib *lib, const char *described) {
   closure c = sources_of(b, b->s->kernel_src);
   bool per_column = false;
-  for (size_t i = 0; i < ac_map_len(c.seen); i++) per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");
+  for (size_t i = 0; i < ac_map_len(c.seen); i++)
+    per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");
   ac_strvec columns = {0};
   for (const char *p = described; p && (p = strstr(p, "//@ column")); p++)
     ac_push(b->a, &columns, p + strlen("//@ column"));

@@ -56,7 +56,9 @@ acsim_host_chip ac_run_host_chip(const ac_chip *c) {
 }
 
 /* asc-devkit, impl/utils/tiling/platform/platform_ascendc.cpp: 256 bytes are kept back on arch 2201. */
-uint64_t ac_run_usable_ub(const ac_chip *chip) { return (uint64_t)chip->ub - (chip->npu_arch == 2201 ? 256 : 0); }
+uint64_t ac_run_usable_ub(const ac_chip *chip) {
+  return (uint64_t)chip->ub - (chip->npu_arch == 2201 ? 256 : 0);
+}
 
 static uint64_t mapped_now(void) {
   unsigned long long pages = 0;
@@ -73,8 +75,9 @@ static const char *folder(ac_arena *a, const char *path) {
 
 ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
   ac_strvec v = {0};
-  const char *const fixed[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/sys/devices/system/cpu",
-                               "/proc"};
+  const char *const fixed[] = {
+      "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/sys/devices/system/cpu",
+      "/proc"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, &v, fixed[i]);
   if (lib->host_so) ac_push(a, &v, folder(a, lib->host_so));
   for (int i = 0; i < lib->n_kernels; i++) ac_push(a, &v, folder(a, lib->kernel_so[i]));
@@ -85,10 +88,8 @@ ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
 /* ---- what came back ---- */
 
 static const char *const stage_names[] = {
-    [AC_STAGE_LOAD] = "while its library was loaded",
-    [AC_STAGE_SHAPES] = "in InferShape or InferDataType",
-    [AC_STAGE_TILING] = "in the tiling code",
-    [AC_STAGE_BLOCKS] = "in the kernel",
+    [AC_STAGE_LOAD] = "while its library was loaded", [AC_STAGE_SHAPES] = "in InferShape or InferDataType",
+    [AC_STAGE_TILING] = "in the tiling code",         [AC_STAGE_BLOCKS] = "in the kernel",
     [AC_STAGE_DONE] = "after its last block",
 };
 
@@ -109,13 +110,17 @@ static char *trimmed(ac_arena *a, const char *s, size_t n) {
   return ac_strndup(a, s, n);
 }
 
-static const char *bounded(ac_arena *a, const char *s, size_t n) { return ac_strndup(a, s, strnlen(s, n)); }
+static const char *bounded(ac_arena *a, const char *s, size_t n) {
+  return ac_strndup(a, s, strnlen(s, n));
+}
 
-static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory, ac_diags *d) {
+static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory,
+                     ac_diags *d) {
   int stage = j->out->stage;
   const char *where = stage >= 0 && stage <= AC_STAGE_DONE ? stage_names[stage] : "at an unknown point";
   char *shapes = shapes_text(a, j->tensors, j->n_tensors);
-  ac_loc at = {.file = stage == AC_STAGE_BLOCKS || !j->lib->spec.host_src ? j->lib->spec.kernel_src : j->lib->spec.host_src};
+  ac_loc at = {.file = stage == AC_STAGE_BLOCKS || !j->lib->spec.host_src ? j->lib->spec.kernel_src
+                                                                          : j->lib->spec.host_src};
   if (!p->started) return ac_error(d, AC0100, AC_NOLOC, "%s", p->err);
   if (p->timed_out) {
     ac_diag *x = ac_error(d, AC0804, at, "not done after %.3g s, stopped %s; %s", timeout, where, shapes);
@@ -123,19 +128,24 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
     return x;
   }
   if (p->signal == SIGKILL || p->status == AC_LIMIT) {
-    ac_diag *x = ac_error(d, AC0805, at, "killed %s: out of memory (its limit was %.3g GiB); %s", where, (double)memory / (1 << 30), shapes);
+    ac_diag *x = ac_error(d, AC0805, at, "killed %s: out of memory (its limit was %.3g GiB); %s", where,
+                          (double)memory / (1 << 30), shapes);
     ac_help(d, x, "raise the memory limit or take a smaller shape");
     return x;
   }
   if (p->signal) {
-    const char *block = j->out->crash_block > 0 ? ac_sprintf(a, ", block %lld", (long long)j->out->crash_block - 1) : "";
-    ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where, block, shapes);
+    const char *block =
+        j->out->crash_block > 0 ? ac_sprintf(a, ", block %lld", (long long)j->out->crash_block - 1) : "";
+    ac_diag *x =
+        ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where, block, shapes);
     char *said = trimmed(a, p->err, p->err_len);
     if (*said) ac_help(d, x, "it said: %s", said);
-    ac_help(d, x, "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");
+    ac_help(d, x,
+            "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");
     return x;
   }
-  return ac_error(d, AC0803, at, "it ended with status %d %s; %s %s", p->status, where, shapes, trimmed(a, p->err, p->err_len));
+  return ac_error(d, AC0803, at, "it ended with status %d %s; %s %s", p->status, where, shapes,
+                  trimmed(a, p->err, p->err_len));
 }
 
 static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
@@ -173,27 +183,40 @@ static bool explain(ac_arena *a, const ac_run_job *j, const ac_proc *p, ac_sim_r
   switch (o->problem) {
   case AC_RUN_REFUSED: {
     char *text = trimmed(a, p->err, p->err_len);
-    r->refused = *said && *text ? ac_sprintf(a, "%s: %s", said, text) : *said ? said : *text ? text : "refused without a reason";
+    r->refused = *said && *text ? ac_sprintf(a, "%s: %s", said, text)
+                 : *said        ? said
+                 : *text        ? text
+                                : "refused without a reason";
     return true;
   }
-  case AC_RUN_HOST_MISFIT: ac_error(d, AC0806, host, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors)); return false;
+  case AC_RUN_HOST_MISFIT:
+    ac_error(d, AC0806, host, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors));
+    return false;
   case AC_RUN_NO_LOAD: {
     ac_diag *x = ac_error(d, AC0807, (ac_loc){.file = s->kernel_src}, "%s", said);
     if (strstr(said, "undefined symbol"))
       ac_help(d, x, "the code calls a function that neither the simulator's headers nor the file define");
     return false;
   }
-  default: ac_error(d, AC0805, (ac_loc){.file = s->kernel_src}, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors)); return false;
+  default:
+    ac_error(d, AC0805, (ac_loc){.file = s->kernel_src}, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors));
+    return false;
   }
 }
 
-bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs, int n_attrs,
-                const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
   static const ac_sim_opts defaults;
   *r = (ac_sim_result){0};
-  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts ? opts : &defaults};
+  ac_run_job j = {.lib = lib,
+                  .tensors = tensors,
+                  .n_tensors = n,
+                  .attrs = attrs,
+                  .n_attrs = n_attrs,
+                  .opts = opts ? opts : &defaults};
   if (n > ACSIM_HOST_TENSORS || n_attrs > ACSIM_HOST_ATTRS) {
-    ac_error(d, AC0806, AC_NOLOC, "%d tensors and %d attributes: the simulator takes %d of each", n, n_attrs, (int)ACSIM_HOST_TENSORS);
+    ac_error(d, AC0806, AC_NOLOC, "%d tensors and %d attributes: the simulator takes %d of each", n, n_attrs,
+             (int)ACSIM_HOST_TENSORS);
     return false;
   }
   j.out = ac_sim_alloc(sizeof *j.out);

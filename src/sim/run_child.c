@@ -103,7 +103,8 @@ static bool fill_call(const ac_run_job *j, acsim_host_call *c) {
 
 static void shape_text(char *to, size_t n, const int64_t *shape, int rank) {
   size_t at = (size_t)snprintf(to, n, "(");
-  for (int i = 0; i < rank && at < n; i++) at += (size_t)snprintf(to + at, n - at, i ? ", %lld" : "%lld", (long long)shape[i]);
+  for (int i = 0; i < rank && at < n; i++)
+    at += (size_t)snprintf(to + at, n - at, i ? ", %lld" : "%lld", (long long)shape[i]);
   if (at < n) snprintf(to + at, n - at, ")");
 }
 
@@ -121,8 +122,8 @@ static void check_inferred(ac_run_shared *o) {
       host_fault(o, "infer-shape", "InferShape says %s for output %s, it is %s", a, want->name, b);
     }
     if (got->dtype >= 0 && got->dtype != want->dtype)
-      host_fault(o, "infer-dtype", "InferDataType says %d for output %s, it is %d (numbers of ge::DataType)", (int)got->dtype,
-                 want->name, (int)want->dtype);
+      host_fault(o, "infer-dtype", "InferDataType says %d for output %s, it is %d (numbers of ge::DataType)",
+                 (int)got->dtype, want->name, (int)want->dtype);
   }
 }
 
@@ -154,10 +155,12 @@ static bool run_host(const ac_run_job *j) {
   o->block_dim = o->call.block_dim;
   o->tiling_key = (int64_t)o->call.tiling_key;
   o->tiling_bytes = (int64_t)o->call.tiling_size;
-  for (int i = 0; i < o->call.n_workspaces && i < ACSIM_HOST_WORKSPACES; i++) o->workspace += (int64_t)o->call.workspaces[i];
+  for (int i = 0; i < o->call.n_workspaces && i < ACSIM_HOST_WORKSPACES; i++)
+    o->workspace += (int64_t)o->call.workspaces[i];
   if (!o->call.block_dim_set || o->call.block_dim == 0)
     host_fault(o, "no-blocks", "the tiling code set %s", o->call.block_dim_set ? "a block dim of 0" : "no block dim");
-  if (o->call.tiling_size > sizeof o->tiling) return problem(o, AC_RUN_HOST_MISFIT, "the tiling data is too large"), false;
+  if (o->call.tiling_size > sizeof o->tiling)
+    return problem(o, AC_RUN_HOST_MISFIT, "the tiling data is too large"), false;
   return true;
 }
 
@@ -172,7 +175,9 @@ static acsim_session *open_session(const ac_run_job *j) {
                             .data = t->data,
                             .bytes = t->bytes,
                             .elem = ac_dtypes[t->dtype].bytes,
-                            .kind = !t->output ? ACSIM_INPUT : t->also_input ? ACSIM_INOUT : ACSIM_OUTPUT};
+                            .kind = !t->output      ? ACSIM_INPUT
+                                    : t->also_input ? ACSIM_INOUT
+                                                    : ACSIM_OUTPUT};
   }
   return acsim_open(&(acsim_config){.chip = j->lib->spec.chip,
                                     .buffers = b,
@@ -225,22 +230,28 @@ static int run_msopgen(const ac_run_job *j) {
   ac_run_shared *o = j->out;
   if (!run_host(j) || j->opts->tiling_only) return 0;
   int column = j->lib->n_kernels > 1 ? o->call.dtype_column : 0;
-  if (column < 0 || column >= j->lib->n_kernels) return problem(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
+  if (column < 0 || column >= j->lib->n_kernels)
+    return problem(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
   void *h = load(o, j->lib->kernel_so[column]);
   acsim_entry_args_fn count = (acsim_entry_args_fn)symbol(o, h, "acsim_entry_args");
   entry e = {.run = (acsim_entry_run_fn)symbol(o, h, "acsim_entry_run")};
   if (!count || !e.run || o->call.block_dim == 0) return 0;
   int n = gather_args(j, &e);
   if (count() != n + 2)
-    return problem(o, AC_RUN_HOST_MISFIT, "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d",
-                   j->lib->spec.op, (int)count(), n, n + 2);
+    return problem(o, AC_RUN_HOST_MISFIT,
+                   "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d", j->lib->spec.op,
+                   (int)count(), n, n + 2);
   acsim_session *s = open_session(j);
   void *workspace = map(o, o->workspace);
   if (o->problem) return 0;
   if (workspace)
-    acsim_add_buffer(s, &(acsim_buffer){.name = "workspace", .data = workspace, .bytes = o->workspace, .elem = 1, .kind = ACSIM_WORKSPACE});
+    acsim_add_buffer(
+        s, &(acsim_buffer){
+               .name = "workspace", .data = workspace, .bytes = o->workspace, .elem = 1, .kind = ACSIM_WORKSPACE});
   if (o->tiling_bytes)
-    acsim_add_buffer(s, &(acsim_buffer){.name = "tiling", .data = o->tiling, .bytes = o->tiling_bytes, .elem = 1, .kind = ACSIM_TILING});
+    acsim_add_buffer(
+        s, &(acsim_buffer){
+               .name = "tiling", .data = o->tiling, .bytes = o->tiling_bytes, .elem = 1, .kind = ACSIM_TILING});
   e.args[n] = workspace;
   e.args[n + 1] = o->tiling;
   o->stage = AC_STAGE_BLOCKS;
@@ -251,10 +262,10 @@ static int run_msopgen(const ac_run_job *j) {
 
 /* ---- direct launch: the file's own host functions do the rest ---- */
 
-typedef int32_t (*workspace_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, int64_t *, char *,
-                                uint32_t);
-typedef int32_t (*run_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, void *const *, void *, void *,
-                          char *, uint32_t);
+typedef int32_t (*workspace_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *,
+                                int64_t *, char *, uint32_t);
+typedef int32_t (*run_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, void *const *,
+                          void *, void *, char *, uint32_t);
 
 static int run_direct(const ac_run_job *j) {
   ac_run_shared *o = j->out;
@@ -287,15 +298,19 @@ static int run_direct(const ac_run_job *j) {
   int64_t bytes = 0;
   (void)n;
   o->stage = AC_STAGE_TILING;
-  if (workspace(cores, ub, shapes, ranks, attrs, &bytes, msg, sizeof msg)) return problem(o, AC_RUN_REFUSED, "%s", msg);
+  if (workspace(cores, ub, shapes, ranks, attrs, &bytes, msg, sizeof msg))
+    return problem(o, AC_RUN_REFUSED, "%s", msg);
   o->workspace = bytes;
   if (j->opts->tiling_only) return 0;
   acsim_session *s = open_session(j);
   void *w = map(o, bytes);
   if (o->problem) return 0;
-  if (w) acsim_add_buffer(s, &(acsim_buffer){.name = "workspace", .data = w, .bytes = bytes, .elem = 1, .kind = ACSIM_WORKSPACE});
+  if (w)
+    acsim_add_buffer(
+        s, &(acsim_buffer){.name = "workspace", .data = w, .bytes = bytes, .elem = 1, .kind = ACSIM_WORKSPACE});
   o->stage = AC_STAGE_BLOCKS;
-  if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg)) return problem(o, AC_RUN_REFUSED, "%s", msg);
+  if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg))
+    return problem(o, AC_RUN_REFUSED, "%s", msg);
   o->block_dim = acsim_last_block_dim(s);
   close_session(j, s);
   return 0;

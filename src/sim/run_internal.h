@@ -11,7 +11,7 @@ struct ac_sim_lib {
   const char *root;    /* folder that the file names in faults are relative to */
   const char *host_so; /* msopgen only */
   const char **kernel_so;
-  int n_kernels;       /* one for every column of the OpDef's dtypes when the kernel asks for DTYPE_..., else one */
+  int n_kernels; /* one for every column of the OpDef's dtypes when the kernel asks for DTYPE_..., else one */
   unsigned sandbox_missing;
 };
 

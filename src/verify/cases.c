@@ -22,7 +22,9 @@ typedef struct {
 
 /* ---- sizes from symbols ---- */
 
-static int64_t floordiv(int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static int64_t floordiv(int64_t a, int64_t b) {
+  return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 static int64_t value(const ac_sym *s, const int64_t *vars) {
   int64_t x = 0, y = 0, r = 0;
@@ -55,7 +57,8 @@ static ac_shape *shapes_at(maker *m, const int64_t *vars) {
 static int64_t largest(const ac_graph *g) {
   int64_t most = 0;
   for (size_t i = 0; i < g->inputs.len + g->outputs.len; i++) {
-    ac_shape s = ac_value_example(i < g->inputs.len ? g->inputs.data[i].value : g->outputs.data[i - g->inputs.len].value);
+    ac_shape s =
+        ac_value_example(i < g->inputs.len ? g->inputs.data[i].value : g->outputs.data[i - g->inputs.len].value);
     int64_t n = ac_shape_numel(&s);
     if (n < 0) return INT64_MAX;
     if (n > most) most = n;
@@ -138,7 +141,26 @@ static int64_t *copy_vars(maker *m, const int64_t *from) {
   return v;
 }
 
-static bool is_size(const maker *m, size_t v) { return m->g->vars.data[v].dim >= 0; }
+static bool is_size(const maker *m, size_t v) {
+  return m->g->vars.data[v].dim >= 0;
+}
+
+static const ac_sym *size_of(const maker *m, size_t v) {
+  const ac_symvar *x = &m->g->vars.data[v];
+  if (x->dim < 0 || x->input < 0 || (size_t)x->input >= m->g->inputs.len) return NULL;
+  const ac_value *in = m->g->inputs.data[x->input].value;
+  return x->dim < in->rank ? in->shape[x->dim] : NULL;
+}
+
+/* Sets a symbol and those that the guards hold equal to it. */
+static void set_size(const maker *m, int64_t *vars, size_t v, int64_t size) {
+  const ac_sym *s = size_of(m, v);
+  vars[v] = size;
+  for (size_t i = 0; s && i < m->g->vars.len; i++) {
+    const ac_sym *t = is_size(m, i) ? size_of(m, i) : NULL;
+    if (t && ac_sym_equal(m->g, s, t)) vars[i] = size;
+  }
+}
 
 /* The asked shape made moderate: the largest sizes are cut down to odd ones, until every kind of value is cheap to try. */
 static int64_t *moderate(maker *m) {
@@ -152,7 +174,7 @@ static int64_t *moderate(maker *m) {
     for (size_t i = 0; i < m->g->vars.len; i++)
       if (is_size(m, i) && v[i] > 1 && (most == m->g->vars.len || v[i] > v[most])) most = i;
     if (most == m->g->vars.len) return NULL;
-    v[most] = (v[most] / 2) | 1;
+    set_size(m, v, most, (v[most] / 2) | 1);
     if (n < 0 && round > 60) return NULL;
   }
   return NULL;
@@ -178,7 +200,7 @@ static void rung(maker *m, int v, int64_t size, const int64_t *base, size_t *lef
   bool any = false;
   for (size_t i = 0; i < m->g->vars.len; i++)
     if (is_size(m, i) && (v < 0 || (size_t)v == i)) {
-      vars[i] = size;
+      set_size(m, vars, i, size);
       any = true;
     }
   if (!any) return;
@@ -198,15 +220,17 @@ static void ladder(maker *m) {
   for (size_t k = 0; k < AC_COUNT(together); k++) rung(m, -1, together[k], small, &left, together[k] == 7);
   /* 513 and beside the core count first: what is last may be cut by the budget. 13,243 and 65,537 are primes above common tiles;
    * 50,021 float32 are more than the unified buffer holds. */
-  const int64_t each[] = {513, 0, 1, 13243, c - 1, c, c + 1, 8, 9, 31, 33, 63, 65, 127, 255, 257, 1021, 2048, 2049, 4097, 8191, 8193, 16384, 16387,
-                          50021, 65537, 8 * c + 1, 16 * c - 1, 131071, 262147, 1000003};
+  const int64_t each[] = {513,   0,     1,     13243, c - 1,     c,          c + 1,  8,      9,      31,   33,
+                          63,    65,    127,   255,   257,       1021,       2048,   2049,   4097,   8191, 8193,
+                          16384, 16387, 50021, 65537, 8 * c + 1, 16 * c - 1, 131071, 262147, 1000003};
   for (size_t k = 0; k < AC_COUNT(each); k++)
     for (int v = n - 1; v >= 0; v--) rung(m, v, each[k], small, &left, k == 0 || each[k] == 13243);
 }
 
 /* Other ranks, where all tensors have one shape: an element-wise kernel serves any. */
 static void other_ranks(maker *m) {
-  static const ac_shape shapes[] = {{0, {0}}, {1, {513}}, {2, {7, 1003}}, {2, {0, 8}}, {4, {3, 5, 7, 11}}, {5, {2, 3, 1, 5, 7}}};
+  static const ac_shape shapes[] = {{0, {0}},    {1, {513}},         {2, {7, 1003}},
+                                    {2, {0, 8}}, {4, {3, 5, 7, 11}}, {5, {2, 3, 1, 5, 7}}};
   const ac_value *first = NULL;
   for (size_t i = 0; i < m->g->inputs.len; i++) {
     const ac_input *in = &m->g->inputs.data[i];
@@ -215,7 +239,8 @@ static void other_ranks(maker *m) {
     if (in->value->rank != first->rank) return;
     for (int k = 0; k < first->rank; k++) {
       int64_t fixed;
-      if (ac_sym_is_const(in->value->shape[k], &fixed) || in->value->shape[k]->example != first->shape[k]->example) return;
+      if (ac_sym_is_const(in->value->shape[k], &fixed) || in->value->shape[k]->example != first->shape[k]->example)
+        return;
     }
   }
   for (size_t r = 0; first && r < AC_COUNT(shapes); r++) {
@@ -229,7 +254,8 @@ static void other_ranks(maker *m) {
 }
 
 bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cases *out, ac_diags *d) {
-  maker m = {.a = a, .g = g, .o = o, .out = out, .max_elements = o->max_elements > 0 ? o->max_elements : DEFAULT_ELEMENTS};
+  maker m = {
+      .a = a, .g = g, .o = o, .out = out, .max_elements = o->max_elements > 0 ? o->max_elements : DEFAULT_ELEMENTS};
   m.example = AC_NEW_N(a, int64_t, g->vars.len + 1);
   for (size_t i = 0; i < g->vars.len; i++) m.example[i] = g->vars.data[i].example;
   ac_shape *asked = asked_shapes(&m, d);
@@ -238,7 +264,8 @@ bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cas
   ac_diags_init(&guard, a);
   int64_t n = accept(&m, asked, &guard);
   if (n < 0) {
-    ac_diag *x = ac_error(d, AC0904, AC_NOLOC, "%s", guard.list.len ? guard.list.data[0]->message : "the sizes are negative or overflow");
+    ac_diag *x = ac_error(d, AC0904, AC_NOLOC, "%s",
+                          guard.list.len ? guard.list.data[0]->message : "the sizes are negative or overflow");
     ac_help(d, x, "the project serves the shapes that satisfy its guards (see its README)");
     return false;
   }
@@ -251,4 +278,3 @@ bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cas
   ladder(&m);
   return true;
 }
-

@@ -48,23 +48,80 @@ ac_tolerance ac_tolerance_of(ac_dtype d, ac_error_class c) {
 /* What a graph's operation does to accuracy. Composite rows never occur in a graph; what is not listed goes by its class. */
 static ac_error_class class_of(ac_op op) {
   switch (op) {
-  case AC_G_NEG: case AC_G_ABS: case AC_G_SIGN: case AC_G_FLOOR: case AC_G_CEIL: case AC_G_ROUND: case AC_G_TRUNC:
-  case AC_G_LOGICAL_NOT: case AC_G_BITWISE_NOT: case AC_G_ISNAN: case AC_G_ISINF: case AC_G_ISFINITE: case AC_G_CAST:
-  case AC_G_CLONE: case AC_G_NAN_TO_NUM: case AC_G_RELU: case AC_G_RELU6: case AC_G_HARDSHRINK: case AC_G_HARDTANH:
-  case AC_G_THRESHOLD: case AC_G_MAXIMUM: case AC_G_MINIMUM: case AC_G_FMAX: case AC_G_FMIN: case AC_G_COPYSIGN:
-  case AC_G_EQ: case AC_G_NE: case AC_G_LT: case AC_G_LE: case AC_G_GT: case AC_G_GE: case AC_G_LOGICAL_AND:
-  case AC_G_LOGICAL_OR: case AC_G_LOGICAL_XOR: case AC_G_BITWISE_AND: case AC_G_BITWISE_OR: case AC_G_BITWISE_XOR:
-  case AC_G_LSHIFT: case AC_G_RSHIFT: case AC_G_WHERE: case AC_G_AMAX: case AC_G_AMIN: case AC_G_ALL: case AC_G_ANY:
-  case AC_G_ARGMAX: case AC_G_ARGMIN: case AC_G_COUNT_NONZERO: case AC_G_CUMMAX: case AC_G_CUMMIN:
-    return AC_ERR_EXACT;
-  case AC_G_ADD: case AC_G_SUB: case AC_G_MUL: case AC_G_DIV: case AC_G_SQUARE: case AC_G_RECIPROCAL: case AC_G_SQRT:
-  case AC_G_FRAC: case AC_G_LEAKY_RELU: case AC_G_SOFTSHRINK: case AC_G_HARDSIGMOID: case AC_G_HARDSWISH: case AC_G_SOFTSIGN:
-    return AC_ERR_ARITHMETIC;
-  case AC_G_SCATTER: case AC_G_SCATTER_ADD: case AC_G_INDEX_ADD: return AC_ERR_FUNCTION; /* they may add */
+  case AC_G_NEG:
+  case AC_G_ABS:
+  case AC_G_SIGN:
+  case AC_G_FLOOR:
+  case AC_G_CEIL:
+  case AC_G_ROUND:
+  case AC_G_TRUNC:
+  case AC_G_LOGICAL_NOT:
+  case AC_G_BITWISE_NOT:
+  case AC_G_ISNAN:
+  case AC_G_ISINF:
+  case AC_G_ISFINITE:
+  case AC_G_CAST:
+  case AC_G_CLONE:
+  case AC_G_NAN_TO_NUM:
+  case AC_G_RELU:
+  case AC_G_RELU6:
+  case AC_G_HARDSHRINK:
+  case AC_G_HARDTANH:
+  case AC_G_THRESHOLD:
+  case AC_G_MAXIMUM:
+  case AC_G_MINIMUM:
+  case AC_G_FMAX:
+  case AC_G_FMIN:
+  case AC_G_COPYSIGN:
+  case AC_G_EQ:
+  case AC_G_NE:
+  case AC_G_LT:
+  case AC_G_LE:
+  case AC_G_GT:
+  case AC_G_GE:
+  case AC_G_LOGICAL_AND:
+  case AC_G_LOGICAL_OR:
+  case AC_G_LOGICAL_XOR:
+  case AC_G_BITWISE_AND:
+  case AC_G_BITWISE_OR:
+  case AC_G_BITWISE_XOR:
+  case AC_G_LSHIFT:
+  case AC_G_RSHIFT:
+  case AC_G_WHERE:
+  case AC_G_AMAX:
+  case AC_G_AMIN:
+  case AC_G_ALL:
+  case AC_G_ANY:
+  case AC_G_ARGMAX:
+  case AC_G_ARGMIN:
+  case AC_G_COUNT_NONZERO:
+  case AC_G_CUMMAX:
+  case AC_G_CUMMIN: return AC_ERR_EXACT;
+  case AC_G_ADD:
+  case AC_G_SUB:
+  case AC_G_MUL:
+  case AC_G_DIV:
+  case AC_G_SQUARE:
+  case AC_G_RECIPROCAL:
+  case AC_G_SQRT:
+  case AC_G_FRAC:
+  case AC_G_LEAKY_RELU:
+  case AC_G_SOFTSHRINK:
+  case AC_G_HARDSIGMOID:
+  case AC_G_HARDSWISH:
+  case AC_G_SOFTSIGN: return AC_ERR_ARITHMETIC;
+  case AC_G_SCATTER:
+  case AC_G_SCATTER_ADD:
+  case AC_G_INDEX_ADD: return AC_ERR_FUNCTION; /* they may add */
   default: break;
   }
   switch (ac_op_info(op)->cls) {
-  case C_LEAF: case C_VIEW: case C_JOIN: case C_NEW: case C_SORT: case C_INDEX: return AC_ERR_EXACT;
+  case C_LEAF:
+  case C_VIEW:
+  case C_JOIN:
+  case C_NEW:
+  case C_SORT:
+  case C_INDEX: return AC_ERR_EXACT;
   default: return AC_ERR_FUNCTION;
   }
 }
@@ -90,7 +147,9 @@ typedef struct {
 } judged;
 
 /* An infinity of the sign of v, for one that is near the end of the format's range. */
-static bool may_be_inf(ac_dtype d, double ref, double rtol) { return isinf(rounded(d, ref + ref * rtol)); }
+static bool may_be_inf(ac_dtype d, double ref, double rtol) {
+  return isinf(rounded(d, ref + ref * rtol));
+}
 
 static judged judge(ac_dtype d, const ac_tolerance *t, double base, double ref, double got) {
   double e = rounded(d, ref);
@@ -132,8 +191,8 @@ static void record_error(ac_comparison *c, int64_t i, double ref, double got, do
   }
 }
 
-void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const double *excuse, const void *got,
-                      int64_t start, int64_t n, ac_comparison *c) {
+void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const double *excuse,
+                      const void *got, int64_t start, int64_t n, ac_comparison *c) {
   double base = t->floor * scale + t->tiniest;
   double tiny = fmax(smallest_normal(d), t->floor * scale);
   for (int64_t k = 0; k < n; k++) {

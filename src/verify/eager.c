@@ -39,7 +39,8 @@ static ac_value *operand(eager *e, step *s, const ac_value *v) {
   memset(fixed, 1, sizeof fixed);
   if (!e->data[v->id]) return NULL;
   ac_push(e->a, &s->inputs, e->data[v->id]);
-  ac_value *x = ac_graph_input(s->mini, ac_sprintf(e->a, "v%d", v->id), v->weak ? AC_IN_SCALAR : AC_IN_TENSOR, v->dtype, shape.rank, shape.dim, fixed);
+  ac_value *x = ac_graph_input(s->mini, ac_sprintf(e->a, "v%d", v->id), v->weak ? AC_IN_SCALAR : AC_IN_TENSOR,
+                               v->dtype, shape.rank, shape.dim, fixed);
   return x;
 }
 
@@ -72,8 +73,10 @@ static bool read_output(eager *e, ac_ref *r, int out, const ac_value *v) {
   void *wide = ac_alloc_n(e->a, (size_t)n + 1, 8);
   if (!(whole ? ac_ref_read_int(r, out, 0, n, wide) : ac_ref_read(r, out, 0, n, wide))) return false;
   for (int64_t i = 0; i < n; i++) {
-    if (whole) ac_store_int(v->dtype, data, i, ((int64_t *)wide)[i]);
-    else ac_store(v->dtype, data, i, ((double *)wide)[i]);
+    if (whole)
+      ac_store_int(v->dtype, data, i, ((int64_t *)wide)[i]);
+    else
+      ac_store(v->dtype, data, i, ((double *)wide)[i]);
   }
   e->data[v->id] = data;
   return true;

@@ -28,7 +28,8 @@ static bool near(double got, double want, const ac_tolerance *t) {
 }
 
 /* How many of the first wrong elements equal their expected neighbour at distance `by`. */
-static bool mostly_shifted(const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t, int by) {
+static bool mostly_shifted(const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t,
+                           int by) {
   const ac_sim_tensor *o = &v->tensors[v->n_in + out];
   int64_t n = o->bytes / ac_dtypes[o->dtype].bytes, seen = 0, same = 0;
   for (int64_t i = c->first_bad; i <= c->last_bad && seen < 1000; i++) {
@@ -46,7 +47,8 @@ static bool all_zero(const ac_sim_tensor *o, const void *got, const ac_compariso
   return true;
 }
 
-void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t, ac_strvec *hints) {
+void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t,
+              ac_strvec *hints) {
   const ac_sim_tensor *o = &v->tensors[v->n_in + out];
   if (v->sampled || !c->bad) return;
   int64_t n = o->bytes / ac_dtypes[o->dtype].bytes, span = c->last_bad - c->first_bad + 1;
@@ -54,12 +56,18 @@ void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac
   if (c->bad == n)
     ac_push(a, hints, ac_sprintf(a, "every element of %s is wrong", o->name));
   else if (solid && c->last_bad == n - 1)
-    ac_push(a, hints, ac_sprintf(a, "only the last %lld of %lld elements of %s are wrong: look at the tail", (long long)span, (long long)n, o->name));
+    ac_push(a, hints,
+            ac_sprintf(a, "only the last %lld of %lld elements of %s are wrong: look at the tail", (long long)span,
+                       (long long)n, o->name));
   else if (solid)
-    ac_push(a, hints, ac_sprintf(a, "elements %lld to %lld of %s, and only those, are wrong: look at the end of a tile or of a block",
-                                 (long long)c->first_bad, (long long)c->last_bad, o->name));
+    ac_push(a, hints,
+            ac_sprintf(
+                a, "elements %lld to %lld of %s, and only those, are wrong: look at the end of a tile or of a block",
+                (long long)c->first_bad, (long long)c->last_bad, o->name));
   for (int by = -1; by <= 1; by += 2)
     if (mostly_shifted(v, out, got, c, t, by))
-      ac_push(a, hints, ac_sprintf(a, "what is in %s[i] belongs into %s[i%+d]: an offset is one element off", o->name, o->name, by));
+      ac_push(a, hints,
+              ac_sprintf(a, "what is in %s[i] belongs into %s[i%+d]: an offset is one element off", o->name, o->name,
+                         by));
   if (all_zero(o, got, c)) ac_push(a, hints, ac_sprintf(a, "all of the wrong elements are zero"));
 }

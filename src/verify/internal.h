@@ -21,24 +21,25 @@ bool ac_vproject_read(ac_arena *a, const char *dir, ac_vproject *p, ac_diags *d)
 typedef struct {
   ac_arena *a;
   const ac_case *c;
-  ac_graph *graph;        /* concrete */
+  ac_graph *graph; /* concrete */
   int n_inputs, n_outputs;
   const void **ref_inputs; /* one a graph input: tensors' data; scalars: their double or int64 */
-  ac_sim_tensor *tensors; /* kernel order: tensor inputs, then outputs */
-  int n_tensors, n_in;    /* the first n_in are inputs */
+  ac_sim_tensor *tensors;  /* kernel order: tensor inputs, then outputs */
+  int n_tensors, n_in;     /* the first n_in are inputs */
   ac_sim_attr *attrs;
   int n_attrs;
-  bool sampled;           /* inputs repeat a short period; outputs are checked only where blocks wrote */
+  bool sampled; /* inputs repeat a short period; outputs are checked only where blocks wrote */
   int64_t elements;
-  const char *shapes;     /* "x(7, 3), y(3)" */
-  double **ref;           /* one an output: float64 values, or NULL */
+  const char *shapes; /* "x(7, 3), y(3)" */
+  double **ref;       /* one an output: float64 values, or NULL */
   int64_t **ref_int;
   double *scale;
-  double **excuse;        /* made when first needed */
+  double **excuse; /* made when first needed */
   bool *excuse_tried;
 } ac_vcase;
 /* NULL with a reason in *why when it cannot be made (too large, out of memory). */
-ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads, const char **why);
+ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads,
+                       const char **why);
 void ac_vcase_free(ac_vcase *v);
 
 /* Compares output `out` of the case with `got`; `lenient` also tries the honest evaluation. */
@@ -48,7 +49,8 @@ ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_t
 ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance *t, int threads);
 
 /* What the pattern of wrong elements says: shifted by one, the end is missing, all zero... */
-void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t, ac_strvec *hints);
+void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t,
+              ac_strvec *hints);
 char *ac_index_text(ac_arena *a, const ac_value *v, int64_t linear); /* "[3, 17]" */
 
 #endif

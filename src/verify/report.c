@@ -4,13 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const words[] = {[AC_V_PASS] = "pass", [AC_V_FAIL] = "FAIL", [AC_V_REFUSED] = "refused", [AC_V_SKIPPED] = "skipped"};
-static const char *const colours[] = {[AC_V_PASS] = "\033[32m", [AC_V_FAIL] = "\033[1;31m", [AC_V_REFUSED] = "\033[33m", [AC_V_SKIPPED] = "\033[33m"};
+static const char *const words[] = {
+    [AC_V_PASS] = "pass", [AC_V_FAIL] = "FAIL", [AC_V_REFUSED] = "refused", [AC_V_SKIPPED] = "skipped"};
+static const char *const colours[] = {
+    [AC_V_PASS] = "\033[32m", [AC_V_FAIL] = "\033[1;31m", [AC_V_REFUSED] = "\033[33m", [AC_V_SKIPPED] = "\033[33m"};
 enum { MOST_FAULTS = 5 };
 
 static void print_bad(const ac_verify_case *c, FILE *out) {
   if (c->bad)
-    fprintf(out, "          first: %s%s is %.9g, expected %.9g (allowed error %.3g)\n", c->bad_output, c->bad_index, c->got, c->expected, c->allowed);
+    fprintf(out, "          first: %s%s is %.9g, expected %.9g (allowed error %.3g)\n", c->bad_output, c->bad_index,
+            c->got, c->expected, c->allowed);
   for (size_t i = 0; i < c->faults.len && i < MOST_FAULTS; i++) {
     const ac_sim_fault *f = &c->faults.data[i];
     fprintf(out, "          ");
@@ -25,8 +28,11 @@ static void print_bad(const ac_verify_case *c, FILE *out) {
 }
 
 static void print_case(const ac_verify_case *c, FILE *out, bool colour) {
-  fprintf(out, "  %s%-7s%s %-8s %-38s %s", colour ? colours[c->verdict] : "", words[c->verdict], colour ? "\033[0m" : "", c->form, c->name, c->shapes);
-  if (c->worst_index >= 0) fprintf(out, "  max abs %.3g rel %.3g at %s(%lld)", c->max_abs, c->max_rel, c->worst_output, (long long)c->worst_index);
+  fprintf(out, "  %s%-7s%s %-8s %-38s %s", colour ? colours[c->verdict] : "", words[c->verdict],
+          colour ? "\033[0m" : "", c->form, c->name, c->shapes);
+  if (c->worst_index >= 0)
+    fprintf(out, "  max abs %.3g rel %.3g at %s(%lld)", c->max_abs, c->max_rel, c->worst_output,
+            (long long)c->worst_index);
   if (c->why) fprintf(out, "  %s", c->why);
   fputc('\n', out);
   if (c->verdict == AC_V_FAIL) print_bad(c, out);
@@ -43,9 +49,11 @@ void ac_verify_print(const ac_verify_report *r, FILE *out, bool all, bool colour
   }
   for (size_t i = 0; i < r->blind.len; i++) fprintf(out, "  blind: %s\n", r->blind.data[i]);
   for (size_t i = 0; i < r->notes.len; i++) fprintf(out, "  note: %s\n", r->notes.data[i]);
-  fprintf(out, "%s%s%s: %d passed, %d failed, %d refused, %d skipped; largest relative error %.3g (simulated, %.1f s on this host)\n",
-          colour ? colours[r->ok ? AC_V_PASS : AC_V_FAIL] : "", r->ok ? "verified" : "NOT VERIFIED", colour ? "\033[0m" : "", r->passed, r->failed,
-          r->refused, r->skipped, rel_most, r->wall);
+  fprintf(out,
+          "%s%s%s: %d passed, %d failed, %d refused, %d skipped; largest relative error %.3g (simulated, %.1f s on "
+          "this host)\n",
+          colour ? colours[r->ok ? AC_V_PASS : AC_V_FAIL] : "", r->ok ? "verified" : "NOT VERIFIED",
+          colour ? "\033[0m" : "", r->passed, r->failed, r->refused, r->skipped, rel_most, r->wall);
 }
 
 /* JSON has no infinity and no NaN: they are written as strings. */

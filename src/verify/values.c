@@ -9,7 +9,9 @@ static const char *const names[] = {
     AC_VALUE_KINDS(V)
 #undef V
 };
-const char *ac_values_name(ac_values v) { return (unsigned)v < AC_VALUES_COUNT ? names[v] : "?"; }
+const char *ac_values_name(ac_values v) {
+  return (unsigned)v < AC_VALUES_COUNT ? names[v] : "?";
+}
 
 /* splitmix64 (Steele, Lea and Flood 2014): a counter is enough of a state. */
 static uint64_t bits(uint64_t seed, uint64_t i) {
@@ -18,7 +20,9 @@ static uint64_t bits(uint64_t seed, uint64_t i) {
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return z ^ (z >> 31);
 }
-static double uniform(uint64_t seed, uint64_t i) { return (double)(bits(seed, i) >> 11) * 0x1p-53; } /* [0, 1) */
+static double uniform(uint64_t seed, uint64_t i) {
+  return (double)(bits(seed, i) >> 11) * 0x1p-53;
+} /* [0, 1) */
 
 /* Sum of twelve halves the cost of a logarithm and a sine; tails to six deviations are far enough. */
 static double normal(uint64_t seed, uint64_t i) {
@@ -47,7 +51,8 @@ static limits limits_of(ac_dtype d) {
 
 static double tiny(const limits *l, uint64_t seed, uint64_t i) {
   double u = uniform(seed, 2 * i), sign = bits(seed, 2 * i + 1) & 1 ? -1 : 1;
-  if ((bits(seed, 2 * i + 1) >> 1) % 16 == 0) return sign * floor(u * 64) * l->min_step; /* subnormal, zero included */
+  if ((bits(seed, 2 * i + 1) >> 1) % 16 == 0)
+    return sign * floor(u * 64) * l->min_step; /* subnormal, zero included */
   return sign * pow(10, l->lowest + u * (l->highest - l->lowest));
 }
 

@@ -27,7 +27,9 @@ static void *periodic(ac_values kind, ac_dtype d, uint64_t seed, int64_t inner, 
   int64_t period = PERIOD_PAGES * (int64_t)sysconf(_SC_PAGESIZE);
   int fd = memfd_create("input", MFD_CLOEXEC);
   if (fd < 0) return NULL;
-  char *base = ftruncate(fd, period) ? MAP_FAILED : mmap(NULL, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *base = ftruncate(fd, period)
+                   ? MAP_FAILED
+                   : mmap(NULL, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   bool ok = base != MAP_FAILED;
   for (int64_t at = 0; ok && at < bytes; at += period) {
     int64_t n = bytes - at < period ? bytes - at : period;
@@ -134,7 +136,8 @@ static bool make_reference(ac_arena *a, ac_vcase *v, int threads, ac_diags *d) {
   return ok;
 }
 
-ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads, const char **why) {
+ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads,
+                       const char **why) {
   ac_diags d;
   ac_diags_init(&d, a);
   ac_vcase *v = AC_NEW(a, ac_vcase);
@@ -169,7 +172,9 @@ void ac_vcase_free(ac_vcase *v) {
 
 /* ---- comparison ---- */
 
-static ac_comparison fresh(void) { return (ac_comparison){.first_bad = -1, .last_bad = -1, .worst = -1}; }
+static ac_comparison fresh(void) {
+  return (ac_comparison){.first_bad = -1, .last_bad = -1, .worst = -1};
+}
 
 ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient) {
   const ac_sim_tensor *o = &v->tensors[v->n_in + out];
@@ -212,8 +217,8 @@ static bool next_run(const ac_sim_tensor *t, int64_t *page, int64_t *from, int64
   return true;
 }
 
-static bool compare_range(ac_ref *r, const ac_sim_tensor *t, int out, const ac_tolerance *tol, bool function, int64_t from, int64_t to,
-                          ac_comparison *c) {
+static bool compare_range(ac_ref *r, const ac_sim_tensor *t, int out, const ac_tolerance *tol, bool function,
+                          int64_t from, int64_t to, ac_comparison *c) {
   static _Thread_local double ref[CHUNK];
   for (int64_t at = from; at < to; at += CHUNK) {
     int64_t n = to - at < CHUNK ? to - at : CHUNK;

@@ -25,7 +25,8 @@ typedef struct {
 } run;
 
 static const char *const form_names[AC_FORMS] = {[AC_SIM_MSOPGEN] = "msopgen", [AC_SIM_DIRECT] = "direct"};
-static const char *const class_names[] = {[AC_ERR_EXACT] = "exact", [AC_ERR_ARITHMETIC] = "arithmetic", [AC_ERR_FUNCTION] = "function"};
+static const char *const class_names[] = {
+    [AC_ERR_EXACT] = "exact", [AC_ERR_ARITHMETIC] = "arithmetic", [AC_ERR_FUNCTION] = "function"};
 
 static void progress(const run *x, size_t i, const char *what) {
   if (!x->o->progress || ac_now() - x->start < 2) return;
@@ -51,7 +52,13 @@ static bool build(run *x, int form) {
   x->lib[form] = ac_sim_build(x->a, &s, x->d);
   if (x->lib[form]) return true;
   const char *why = x->d->list.len ? x->d->list.data[x->d->list.len - 1]->message : "it does not compile";
-  ac_push(x->a, &x->r->cases, ((ac_verify_case){.name = "build", .form = form_names[form], .shapes = "", .verdict = AC_V_FAIL, .why = why, .worst_index = -1}));
+  ac_push(x->a, &x->r->cases,
+          ((ac_verify_case){.name = "build",
+                            .form = form_names[form],
+                            .shapes = "",
+                            .verdict = AC_V_FAIL,
+                            .why = why,
+                            .worst_index = -1}));
   return false;
 }
 
@@ -61,7 +68,7 @@ static void decoys_init(run *x) {
   size_t outs = x->p.graph->outputs.len, ins = x->p.graph->inputs.len;
   x->zero_seen = AC_NEW_N(x->a, bool, outs + 1);
   x->copy_seen = AC_NEW_N(x->a, bool *, outs + 1);
-  x->copy_alike = AC_NEW_N(x->a, bool, outs * (ins + 1) + 1);
+  x->copy_alike = AC_NEW_N(x->a, bool, outs *(ins + 1) + 1);
   for (size_t i = 0; i < outs; i++) x->copy_seen[i] = AC_NEW_N(x->a, bool, ins + 1);
 }
 
@@ -88,13 +95,15 @@ static void report_decoys(run *x) {
   const ac_graph *g = x->p.graph;
   for (size_t o = 0; o < g->outputs.len; o++) {
     if (!x->zero_seen[o])
-      ac_push(x->a, &x->r->blind, ac_sprintf(x->a, "an output %s of nothing but zeros would pass every case", g->outputs.data[o].name));
+      ac_push(x->a, &x->r->blind,
+              ac_sprintf(x->a, "an output %s of nothing but zeros would pass every case", g->outputs.data[o].name));
     size_t t = 0;
     for (size_t i = 0; i < g->inputs.len; i++) {
       if (g->inputs.data[i].role == AC_IN_SCALAR) continue;
       if (x->copy_alike[o * (g->inputs.len + 1) + t] && !x->copy_seen[o][t])
         ac_push(x->a, &x->r->blind,
-                ac_sprintf(x->a, "a copy of the input %s would pass every case as %s", g->inputs.data[i].name, g->outputs.data[o].name));
+                ac_sprintf(x->a, "a copy of the input %s would pass every case as %s", g->inputs.data[i].name,
+                           g->outputs.data[o].name));
       t++;
     }
   }
@@ -116,7 +125,8 @@ static void note_error(ac_verify_case *c, const char *name, const ac_comparison 
   }
 }
 
-static void note_bad(run *x, ac_vcase *v, ac_verify_case *c, int out, const ac_comparison *k, const ac_tolerance *tol) {
+static void note_bad(run *x, ac_vcase *v, ac_verify_case *c, int out, const ac_comparison *k,
+                     const ac_tolerance *tol) {
   const ac_sim_tensor *t = &v->tensors[v->n_in + out];
   if (!k->bad) return;
   if (!c->bad) {
@@ -136,13 +146,15 @@ static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
   for (int o = 0; o < v->n_outputs; o++) {
     const ac_sim_tensor *t = &v->tensors[v->n_in + o];
     ac_tolerance tol = ac_tolerance_of(t->dtype, ac_graph_error_class(v->graph));
-    ac_comparison k = v->sampled ? ac_vcase_compare_sampled(v, o, &tol, x->o->threads) : ac_vcase_compare(v, o, t->data, &tol, true);
+    ac_comparison k = v->sampled ? ac_vcase_compare_sampled(v, o, &tol, x->o->threads)
+                                 : ac_vcase_compare(v, o, t->data, &tol, true);
     compared += k.n;
     note_error(c, x->p.graph->outputs.data[o].name, &k);
     note_bad(x, v, c, o, &k, &tol);
   }
   if (v->sampled && c->verdict == AC_V_PASS)
-    c->why = compared ? ac_sprintf(x->a, "%lld of %lld blocks, %lld elements compared", (long long)c->blocks_run, (long long)c->block_dim, (long long)compared)
+    c->why = compared ? ac_sprintf(x->a, "%lld of %lld blocks, %lld elements compared", (long long)c->blocks_run,
+                                   (long long)c->block_dim, (long long)compared)
                       : "the blocks that ran wrote less than a page: nothing was compared";
   if (v->sampled && !compared && c->verdict == AC_V_PASS) c->verdict = AC_V_SKIPPED;
 }
@@ -215,18 +227,31 @@ static void run_sampled(run *x, int form, ac_vcase *v, ac_verify_case *c) {
 }
 
 static void judge_case(run *x, int form, ac_vcase *v) {
-  ac_verify_case c = {.name = v->c->name, .form = form_names[form], .shapes = ac_strdup(x->a, v->shapes), .verdict = AC_V_PASS, .worst_index = -1,
-                      .sampled = v->sampled, .elements = v->elements};
+  ac_verify_case c = {.name = v->c->name,
+                      .form = form_names[form],
+                      .shapes = ac_strdup(x->a, v->shapes),
+                      .verdict = AC_V_PASS,
+                      .worst_index = -1,
+                      .sampled = v->sampled,
+                      .elements = v->elements};
   double start = ac_now();
-  if (v->sampled) run_sampled(x, form, v, &c);
-  else run_full(x, form, v, &c);
+  if (v->sampled)
+    run_sampled(x, form, v, &c);
+  else
+    run_full(x, form, v, &c);
   c.wall = ac_now() - start;
   ac_push(x->a, &x->r->cases, c);
 }
 
 static void skip_case(run *x, const ac_case *k, const char *form, const char *why) {
   ac_push(x->a, &x->r->cases,
-          ((ac_verify_case){.name = k->name, .form = form, .shapes = "", .verdict = AC_V_SKIPPED, .why = why, .worst_index = -1, .elements = k->elements}));
+          ((ac_verify_case){.name = k->name,
+                            .form = form,
+                            .shapes = "",
+                            .verdict = AC_V_SKIPPED,
+                            .why = why,
+                            .worst_index = -1,
+                            .elements = k->elements}));
 }
 
 static void run_case(run *x, size_t i, int primary) {
@@ -238,7 +263,8 @@ static void run_case(run *x, size_t i, int primary) {
   }
   const char *why = NULL;
   ac_arena *mine = ac_arena_new(); /* references take megabytes: they go with the case */
-  ac_vcase *v = ac_vcase_new(mine, &x->p, k, x->p.seed ^ x->o->cases.seed ^ (uint64_t)i * 0x2545F4914F6CDD1Du, x->o->threads, &why);
+  ac_vcase *v = ac_vcase_new(mine, &x->p, k, x->p.seed ^ x->o->cases.seed ^ (uint64_t)i * 0x2545F4914F6CDD1Du,
+                             x->o->threads, &why);
   if (!v) {
     skip_case(x, k, form_names[primary], ac_strdup(x->a, why));
     ac_arena_free(mine);
@@ -271,11 +297,15 @@ static void notes(run *x, int primary) {
   if (primary < AC_FORMS)
     for (int f = 0; f < AC_FORMS; f++)
       if (x->lib[f] && f != primary) {
-        ac_push(x->a, &r->notes, ac_sprintf(x->a, "%s: all cases; %s: the key cases only (same schedule, other host code)", form_names[primary], form_names[f]));
+        ac_push(x->a, &r->notes,
+                ac_sprintf(x->a, "%s: all cases; %s: the key cases only (same schedule, other host code)",
+                           form_names[primary], form_names[f]));
       }
   for (size_t i = 0; i < r->cases.len; i++)
     if (r->cases.data[i].sampled) {
-      ac_push(x->a, &r->notes, "the shape asked for is simulated in part: its inputs are signed normal values, some blocks ran, whole pages of their results were compared");
+      ac_push(x->a, &r->notes,
+              "the shape asked for is simulated in part: its inputs are signed normal values, some blocks ran, whole "
+              "pages of their results were compared");
       break;
     }
   const char *missing = ac_sandbox_missing(x->a, x->sandbox_missing);
@@ -300,7 +330,8 @@ bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_dia
     if (build(&x, f) && primary == AC_FORMS) primary = f;
   }
   if (!tried) {
-    ac_diag *e = ac_error(d, AC0901, (ac_loc){.file = o->dir}, "the project holds no form that can be simulated (msopgen or direct)");
+    ac_diag *e = ac_error(d, AC0901, (ac_loc){.file = o->dir},
+                          "the project holds no form that can be simulated (msopgen or direct)");
     ac_help(d, e, "generate it with --format msopgen or --format direct");
     return false;
   }

@@ -10,20 +10,20 @@
 #include "sim/sim.h"
 
 /* ---- values: V(id, name in reports) ---------------------------------------------------------------------------- */
-#define AC_VALUE_KINDS(V)                                                                                            \
-  V(AC_VALUES_OWN, "its own values")                                                                                 \
-  V(AC_VALUES_NORMAL, "signed normal values")                                                                        \
-  V(AC_VALUES_UNIFORM, "values in [-1, 1]")                                                                          \
-  V(AC_VALUES_TINY, "tiny values")                                                                                   \
-  V(AC_VALUES_LARGE, "large values")                                                                                 \
-  V(AC_VALUES_SPECIAL, "special values")                                                                             \
-  V(AC_VALUES_ZERO, "all zero")                                                                                      \
+#define AC_VALUE_KINDS(V)                     \
+  V(AC_VALUES_OWN, "its own values")          \
+  V(AC_VALUES_NORMAL, "signed normal values") \
+  V(AC_VALUES_UNIFORM, "values in [-1, 1]")   \
+  V(AC_VALUES_TINY, "tiny values")            \
+  V(AC_VALUES_LARGE, "large values")          \
+  V(AC_VALUES_SPECIAL, "special values")      \
+  V(AC_VALUES_ZERO, "all zero")               \
   V(AC_VALUES_EQUAL, "all equal")
 typedef enum {
 #define V(id, name) id,
   AC_VALUE_KINDS(V)
 #undef V
-  AC_VALUES_COUNT
+      AC_VALUES_COUNT
 } ac_values;
 const char *ac_values_name(ac_values v);
 /* Fills n elements of a floating dtype, `inner` elements to a row; a function of (kind, dtype, seed, index) only. Integer and
@@ -49,17 +49,17 @@ typedef struct {
 ac_tolerance ac_tolerance_of(ac_dtype d, ac_error_class c);
 
 typedef struct {
-  int64_t n, bad;               /* elements compared, elements out of tolerance */
-  int64_t first_bad, last_bad;  /* -1: none */
+  int64_t n, bad;                /* elements compared, elements out of tolerance */
+  int64_t first_bad, last_bad;   /* -1: none */
   double expected, got, allowed; /* at first_bad; integers lose bits beyond 2^53 here only */
-  double max_abs, max_rel;      /* over elements where both are finite */
-  int64_t worst;                /* element with the largest error in units of what is allowed; -1: none */
+  double max_abs, max_rel;       /* over elements where both are finite */
+  int64_t worst;                 /* element with the largest error in units of what is allowed; -1: none */
 } ac_comparison;
 /* Floating outputs. ref: n float64 values of elements [start, start + n); got: the whole output. `excuse` (or NULL): n values of an
  * honest evaluation in which every operation was rounded to its own dtype; where that one is off, got may be off by four times as
  * much, and where it overflows or is NaN, got may be so too. Adds to *c (begin with {.first_bad = -1, .last_bad = -1, .worst = -1}). */
-void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const double *excuse, const void *got,
-                      int64_t start, int64_t n, ac_comparison *c);
+void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const double *excuse,
+                      const void *got, int64_t start, int64_t n, ac_comparison *c);
 /* Integer and bool outputs: equal. */
 void ac_compare_int(ac_dtype d, const int64_t *ref, const void *got, int64_t start, int64_t n, ac_comparison *c);
 
@@ -78,22 +78,22 @@ typedef struct {
 typedef struct {
   const char *name;
   ac_values values;
-  ac_shape *inputs;  /* one a graph input */
-  bool asked;        /* the module's own or the user's shape: never dropped for its size */
-  bool other_rank;   /* ranks differ from the traced ones: a refusal is not a failure */
-  bool sampled;      /* too large to run in full: some blocks of it */
-  bool key;          /* in the small set that every further format runs */
-  int64_t elements;  /* of the largest tensor */
+  ac_shape *inputs; /* one a graph input */
+  bool asked;       /* the module's own or the user's shape: never dropped for its size */
+  bool other_rank;  /* ranks differ from the traced ones: a refusal is not a failure */
+  bool sampled;     /* too large to run in full: some blocks of it */
+  bool key;         /* in the small set that every further format runs */
+  int64_t elements; /* of the largest tensor */
 } ac_case;
 typedef AC_VEC(ac_case) ac_cases;
 
 typedef struct {
   const ac_shape_arg *shapes; /* the user's shapes in place of the module's own; n_shapes of them */
   int n_shapes;
-  int64_t max_elements;  /* of the largest tensor of a case, unless asked for; 0: 4 Mi */
-  int64_t own_elements;  /* limit for running the asked shape in full; 0: 32 Mi */
+  int64_t max_elements; /* of the largest tensor of a case, unless asked for; 0: 4 Mi */
+  int64_t own_elements; /* limit for running the asked shape in full; 0: 32 Mi */
   uint64_t seed;
-  int cores;             /* vector cores of the chip */
+  int cores; /* vector cores of the chip */
 } ac_case_opts;
 /* The module's own shape and values, every kind of value at a moderate shape, then the ladder of shapes. Only shapes that the
  * graph's guards accept. Deterministic. False when the asked shape itself is refused (AC0904 names the guard). */
@@ -107,8 +107,8 @@ typedef struct {
   const char *form;   /* "msopgen" or "direct" */
   const char *shapes; /* "x(16, 16384)" */
   ac_verdict verdict;
-  const char *why;    /* one sentence for anything but a pass, or a note on a pass */
-  int64_t bad;        /* elements out of tolerance */
+  const char *why;                    /* one sentence for anything but a pass, or a note on a pass */
+  int64_t bad;                        /* elements out of tolerance */
   const char *bad_output, *bad_index; /* the first of them: "y", "[3, 17]" */
   double expected, got, allowed;
   double max_abs, max_rel;
@@ -116,28 +116,28 @@ typedef struct {
   int64_t worst_index; /* -1: nothing to compare */
   AC_VEC(ac_sim_fault) faults;
   ac_strvec hints;
-  bool sampled;        /* only some blocks ran */
+  bool sampled; /* only some blocks ran */
   int64_t block_dim, blocks_run, elements;
-  double wall;         /* seconds on this host */
+  double wall; /* seconds on this host */
 } ac_verify_case;
 
 typedef struct {
   const char *op, *chip, *error_class;
   AC_VEC(ac_verify_case) cases;
   int passed, failed, refused, skipped;
-  ac_strvec notes;     /* what the reader must know: edited files, sampling, missing sandbox layers, blind cases */
-  ac_strvec blind;     /* decoys that no case could tell from the right answer */
+  ac_strvec notes; /* what the reader must know: edited files, sampling, missing sandbox layers, blind cases */
+  ac_strvec blind; /* decoys that no case could tell from the right answer */
   bool ok;
   double wall;
 } ac_verify_report;
 
 typedef struct {
   const char *dir;
-  unsigned forms;      /* bit set of 1u << ac_sim_form; 0: all that the project holds */
+  unsigned forms; /* bit set of 1u << ac_sim_form; 0: all that the project holds */
   ac_case_opts cases;
-  int threads;         /* host threads; 0: all */
-  double seconds;      /* further cases are skipped after so long (and reported as skipped); 0: no limit */
-  FILE *progress;      /* a terminal for the progress line, or NULL */
+  int threads;    /* host threads; 0: all */
+  double seconds; /* further cases are skipped after so long (and reported as skipped); 0: no limit */
+  FILE *progress; /* a terminal for the progress line, or NULL */
 } ac_verify_opts;
 /* False when nothing could be verified (diagnostics say why); a failing verification is true with report->ok false. */
 bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_diags *d);

@@ -63,7 +63,13 @@ static outcome run(const ac_sim_lib *l, int64_t n, ac_block_order order) {
   outcome o = {.first_wrong = -1};
   ac_sim_tensor t[2];
   for (int i = 0; i < 2; i++) {
-    t[i] = (ac_sim_tensor){.name = i ? "y" : "x", .dtype = AC_F32, .rank = 1, .shape = {n}, .bytes = 4 * n, .output = i == 1, .data = ac_sim_alloc(4 * n)};
+    t[i] = (ac_sim_tensor){.name = i ? "y" : "x",
+                           .dtype = AC_F32,
+                           .rank = 1,
+                           .shape = {n},
+                           .bytes = 4 * n,
+                           .output = i == 1,
+                           .data = ac_sim_alloc(4 * n)};
     assert_non_null(t[i].data);
   }
   float *x = t[0].data, *y = t[1].data;
@@ -82,7 +88,8 @@ static const ac_sim_fault *fault(const outcome *o, const char *kind) {
   for (size_t i = 0; i < o->r.faults.len; i++)
     if (!strcmp(o->r.faults.data[i].kind, kind)) return &o->r.faults.data[i];
   for (size_t i = 0; i < o->r.faults.len; i++)
-    fprintf(stderr, "%s: %s (%s:%d)\n", o->r.faults.data[i].kind, o->r.faults.data[i].message, o->r.faults.data[i].file, o->r.faults.data[i].line);
+    fprintf(stderr, "%s: %s (%s:%d)\n", o->r.faults.data[i].kind, o->r.faults.data[i].message,
+            o->r.faults.data[i].file, o->r.faults.data[i].line);
   return NULL;
 }
 
@@ -98,7 +105,9 @@ static void right_at_every_size(void **s) {
         assert_true(o.r.ran);
         assert_int_equal(o.r.faults.len, 0);
         assert_int_equal(o.wrong, 0);
-        assert_int_equal(o.r.block_dim, sizes[i] == 0 ? 1 : (sizes[i] + ((sizes[i] + 47) / 48 + 7) / 8 * 8 - 1) / (((sizes[i] + 47) / 48 + 7) / 8 * 8));
+        assert_int_equal(o.r.block_dim, sizes[i] == 0 ? 1
+                                                      : (sizes[i] + ((sizes[i] + 47) / 48 + 7) / 8 * 8 - 1) /
+                                                            (((sizes[i] + 47) / 48 + 7) / 8 * 8));
       }
   }
 }
@@ -122,19 +131,23 @@ static void dropped_tail(void **s) {
 }
 static void skipped_store(void **s) {
   (void)s;
-  breaks("AscendC::DataCopyPad(y_[at], y, params);", "if (at != 0) AscendC::DataCopyPad(y_[at], y, params);", 5000, "never-written", 0);
+  breaks("AscendC::DataCopyPad(y_[at], y, params);", "if (at != 0) AscendC::DataCopyPad(y_[at], y, params);", 5000,
+         "never-written", 0);
 }
 static void offset_by_one(void **s) {
   (void)s;
-  breaks("y_.SetGlobalBuffer((__gm__ float *)y + first, count_);", "y_.SetGlobalBuffer((__gm__ float *)y + first + 1, count_);", 1000,
-         "gm-out-of-bounds", 1);
-  outcome o = run(build(AC_SIM_MSOPGEN, "AscendC::DataCopyPad(x, x_[at], params, pad);", "AscendC::DataCopyPad(x, x_[n > 1 ? at + 1 : at], AscendC::DataCopyExtParams{1, static_cast<uint32_t>((n > 1 ? n - 1 : n) * sizeof(float)), 0, 0, 0}, pad);"),
+  breaks("y_.SetGlobalBuffer((__gm__ float *)y + first, count_);",
+         "y_.SetGlobalBuffer((__gm__ float *)y + first + 1, count_);", 1000, "gm-out-of-bounds", 1);
+  outcome o = run(build(AC_SIM_MSOPGEN, "AscendC::DataCopyPad(x, x_[at], params, pad);",
+                        "AscendC::DataCopyPad(x, x_[n > 1 ? at + 1 : at], AscendC::DataCopyExtParams{1, "
+                        "static_cast<uint32_t>((n > 1 ? n - 1 : n) * sizeof(float)), 0, 0, 0}, pad);"),
                   1000, AC_ORDER_FORWARD);
   assert_true(o.wrong > 0 || o.r.faults.len > 0);
 }
 static void ub_overrun(void **s) {
   (void)s;
-  breaks("pipe_.InitBuffer(in_, BUFFER_NUM, tile * sizeof(float));", "pipe_.InitBuffer(in_, BUFFER_NUM, 256);", 48 * 1000, "ub-out-of-bounds", 1);
+  breaks("pipe_.InitBuffer(in_, BUFFER_NUM, tile * sizeof(float));", "pipe_.InitBuffer(in_, BUFFER_NUM, 256);",
+         48 * 1000, "ub-out-of-bounds", 1);
 }
 
 int main(void) {

@@ -33,11 +33,18 @@ static const char *put(const char *name, const char *text) {
   assert_true(ac_write_file(path, text, strlen(text), &d));
   return path;
 }
-static char *fixture(const char *rel) { return ac_sprintf(a, "%s/tests/sim/fixtures/relu_tail/%s", AC_SOURCE_DIR, rel); }
+static char *fixture(const char *rel) {
+  return ac_sprintf(a, "%s/tests/sim/fixtures/relu_tail/%s", AC_SOURCE_DIR, rel);
+}
 
 static ac_sim_lib *build(const char *host, const char *kernel) {
   const ac_chip *chip = ac_chip_load(a, "ascend910b2", &d);
-  ac_sim_spec s = {.form = AC_SIM_MSOPGEN, .op = "relu_tail", .op_type = "ReluTail", .kernel_src = kernel, .host_src = host, .chip = chip};
+  ac_sim_spec s = {.form = AC_SIM_MSOPGEN,
+                   .op = "relu_tail",
+                   .op_type = "ReluTail",
+                   .kernel_src = kernel,
+                   .host_src = host,
+                   .chip = chip};
   return ac_sim_build(a, &s, &d);
 }
 #define ENTRY "extern \"C\" void relu_tail(unsigned char *x, unsigned char *y, unsigned char *w, unsigned char *t) "
@@ -54,11 +61,14 @@ static void tensors(int rank, int64_t n0, int64_t n1) {
 static void drop(void) {
   for (int i = 0; i < 2; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
 }
-static const ac_diag *last(void) { return d.list.len ? d.list.data[d.list.len - 1] : NULL; }
+static const ac_diag *last(void) {
+  return d.list.len ? d.list.data[d.list.len - 1] : NULL;
+}
 
 static void tiling_runs_unmodified(void **s) {
   (void)s;
-  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
+  ac_sim_lib *l =
+      build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
   if (!l) ac_diags_print(&d, stderr, false);
   assert_non_null(l);
   tensors(2, 1000, 7);
@@ -76,7 +86,8 @@ static void tiling_runs_unmodified(void **s) {
 
 static void refusals_keep_their_text(void **s) {
   (void)s;
-  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
+  ac_sim_lib *l =
+      build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
   assert_non_null(l);
   tensors(0, 1, 1);
   ac_sim_result r;
@@ -88,7 +99,8 @@ static void refusals_keep_their_text(void **s) {
 
 static void misfits_are_named(void **s) {
   (void)s;
-  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
+  ac_sim_lib *l =
+      build(fixture("op_host/relu_tail.cpp"), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
   tensors(1, 8, 1);
   ac_sim_result r;
   t[0].dtype = AC_F16;
@@ -99,7 +111,8 @@ static void misfits_are_named(void **s) {
   ac_sim_attr at = {.name = "slop", .kind = AC_ATTR_F};
   assert_false(ac_sim_run(a, l, t, 2, &at, 1, NULL, &r, &d));
   assert_non_null(strstr(last()->message, "no attribute slop"));
-  l = build(fixture("op_host/relu_tail.cpp"), put("k3.cpp", "extern \"C\" void relu_tail(unsigned char *, unsigned char *, unsigned char *) {}"));
+  l = build(fixture("op_host/relu_tail.cpp"),
+            put("k3.cpp", "extern \"C\" void relu_tail(unsigned char *, unsigned char *, unsigned char *) {}"));
   assert_non_null(l);
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, NULL, &r, &d));
   assert_non_null(strstr(last()->message, "takes 3 arguments"));
@@ -109,10 +122,12 @@ static void misfits_are_named(void **s) {
 static void a_wrong_infershape_is_a_fault(void **s) {
   (void)s;
   size_t len;
-  char *host = ac_read_file(a, fixture("op_host/relu_tail.cpp"), 0, &len, &d), *cut = strstr(host, "*context->GetOutputShape(0) = ");
+  char *host = ac_read_file(a, fixture("op_host/relu_tail.cpp"), 0, &len, &d),
+       *cut = strstr(host, "*context->GetOutputShape(0) = ");
   assert_non_null(cut);
   put("relu_tail_tiling.h", ac_read_file(a, fixture("op_host/relu_tail_tiling.h"), 0, &len, &d));
-  const char *edited = ac_sprintf(a, "%.*scontext->GetOutputShape(0)->AppendDim(3); //%s", (int)(cut - host), host, cut);
+  const char *edited =
+      ac_sprintf(a, "%.*scontext->GetOutputShape(0)->AppendDim(3); //%s", (int)(cut - host), host, cut);
   ac_sim_lib *l = build(put("wrong.cpp", edited), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
   assert_non_null(l);
   tensors(1, 8, 1);
@@ -126,7 +141,8 @@ static void a_wrong_infershape_is_a_fault(void **s) {
 
 static void crashes_say_where(void **s) {
   (void)s;
-  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("crash.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; *(volatile int *)8 = 1; }"));
+  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"),
+                        put("crash.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; *(volatile int *)8 = 1; }"));
   tensors(1, 100, 1);
   ac_sim_result r;
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, NULL, &r, &d));
@@ -138,7 +154,9 @@ static void crashes_say_where(void **s) {
 
 static void endless_loops_end(void **s) {
   (void)s;
-  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("loop.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; for (volatile int i = 0;; i++) {} }"));
+  ac_sim_lib *l =
+      build(fixture("op_host/relu_tail.cpp"),
+            put("loop.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; for (volatile int i = 0;; i++) {} }"));
   tensors(1, 100, 1);
   ac_sim_result r;
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, &(ac_sim_opts){.timeout = 0.3}, &r, &d));
@@ -148,9 +166,10 @@ static void endless_loops_end(void **s) {
 
 static void the_child_has_no_network_and_writes_nothing(void **s) {
   (void)s;
-  const char *code = "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/socket.h>\n" ENTRY
-                     "{ (void)x; (void)w; (void)t; float *o = (float *)y; FILE *f = fopen(\"/tmp/acsim_should_not_exist\", \"w\");"
-                     " o[0] = socket(AF_INET, SOCK_STREAM, 0) >= 0; o[1] = f != 0; o[2] = system(\"true\") == 0; }";
+  const char *code =
+      "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/socket.h>\n" ENTRY
+      "{ (void)x; (void)w; (void)t; float *o = (float *)y; FILE *f = fopen(\"/tmp/acsim_should_not_exist\", \"w\");"
+      " o[0] = socket(AF_INET, SOCK_STREAM, 0) >= 0; o[1] = f != 0; o[2] = system(\"true\") == 0; }";
   ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"), put("net.cpp", code));
   if (!l) ac_diags_print(&d, stderr, false);
   tensors(1, 8, 1);
@@ -187,10 +206,14 @@ static void unchanged_text_compiles_once(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tiling_runs_unmodified),        cmocka_unit_test(refusals_keep_their_text),
-      cmocka_unit_test(misfits_are_named),             cmocka_unit_test(a_wrong_infershape_is_a_fault),
-      cmocka_unit_test(crashes_say_where),             cmocka_unit_test(endless_loops_end),
-      cmocka_unit_test(the_child_has_no_network_and_writes_nothing), cmocka_unit_test(compile_errors_keep_line_and_text),
+      cmocka_unit_test(tiling_runs_unmodified),
+      cmocka_unit_test(refusals_keep_their_text),
+      cmocka_unit_test(misfits_are_named),
+      cmocka_unit_test(a_wrong_infershape_is_a_fault),
+      cmocka_unit_test(crashes_say_where),
+      cmocka_unit_test(endless_loops_end),
+      cmocka_unit_test(the_child_has_no_network_and_writes_nothing),
+      cmocka_unit_test(compile_errors_keep_line_and_text),
       cmocka_unit_test(unchanged_text_compiles_once),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

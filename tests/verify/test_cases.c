@@ -154,16 +154,20 @@ static void eager_rounds_every_operation(void **s) {
   double *y = ac_eager_output(a, g, inputs, 0), *z = ac_eager_output(a, g, inputs, 1);
   assert_non_null(y);
   assert_non_null(z);
-  assert_true(y[0] == 0 && y[1] == 8);              /* steps of 8 at 1e8 */
+  assert_true(y[0] == 0 && y[1] == 8);               /* steps of 8 at 1e8 */
   assert_true(z[0] == 1 && z[2] == __builtin_inf()); /* the square overflows float32 */
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(own_shape_comes_first_then_all_kinds), cmocka_unit_test(the_ladder_reaches_the_corners),
-      cmocka_unit_test(budget_and_sampling),                  cmocka_unit_test(shared_sizes_stay_equal),
-      cmocka_unit_test(asked_shapes_replace_the_own),         cmocka_unit_test(deterministic),
-      cmocka_unit_test(error_classes),                        cmocka_unit_test(eager_rounds_every_operation),
+      cmocka_unit_test(own_shape_comes_first_then_all_kinds),
+      cmocka_unit_test(the_ladder_reaches_the_corners),
+      cmocka_unit_test(budget_and_sampling),
+      cmocka_unit_test(shared_sizes_stay_equal),
+      cmocka_unit_test(asked_shapes_replace_the_own),
+      cmocka_unit_test(deterministic),
+      cmocka_unit_test(error_classes),
+      cmocka_unit_test(eager_rounds_every_operation),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

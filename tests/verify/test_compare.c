@@ -47,7 +47,8 @@ static void floor_grows_with_the_output_only(void **s) {
   (void)s;
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1e-9, 0, NULL), 0); /* far below the largest output */
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1e-5, 0, NULL), 1);
-  assert_int_equal(bad(AC_F32, AC_ERR_ARITHMETIC, 1e-6, 1e-9, 0, NULL), 1); /* all outputs are tiny: zeros are wrong */
+  assert_int_equal(bad(AC_F32, AC_ERR_ARITHMETIC, 1e-6, 1e-9, 0, NULL),
+                   1); /* all outputs are tiny: zeros are wrong */
   assert_int_equal(bad(AC_F32, AC_ERR_ARITHMETIC, 1e-30, 0x1p-130, 0, NULL), 0); /* subnormals may be flushed */
 }
 
@@ -69,7 +70,8 @@ static void infinity_by_sign_and_by_range(void **s) {
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1e300, INFINITY, NULL), 0); /* rounds to infinity */
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, -1e300, INFINITY, NULL), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1e300, 1e30, NULL), 1);
-  assert_int_equal(bad(AC_F16, AC_ERR_FUNCTION, 1, 65510, INFINITY, NULL), 0); /* within a unit of the end of the range */
+  assert_int_equal(bad(AC_F16, AC_ERR_FUNCTION, 1, 65510, INFINITY, NULL),
+                   0); /* within a unit of the end of the range */
   assert_int_equal(bad(AC_F16, AC_ERR_FUNCTION, 1, 60000, INFINITY, NULL), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, INFINITY, NULL), 1);
 }
@@ -77,14 +79,14 @@ static void infinity_by_sign_and_by_range(void **s) {
 static void an_honest_evaluation_excuses(void **s) {
   (void)s;
   double off = 1 + 1e-3, over = INFINITY, undefined = NAN, good = 1;
-  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1 + 2e-3, &off), 0);   /* a cancellation */
-  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1 + 6e-3, &off), 1);   /* but not any distance */
-  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, INFINITY, &over), 0);  /* an intermediate overflows */
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1 + 2e-3, &off), 0);  /* a cancellation */
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1 + 6e-3, &off), 1);  /* but not any distance */
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, INFINITY, &over), 0); /* an intermediate overflows */
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, -INFINITY, &over), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, NAN, &undefined), 0);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 2, &undefined), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1.01, &good), 1);
-  assert_int_equal(bad(AC_F32, AC_ERR_EXACT, 1, 1, 1.001, &off), 1);         /* nothing excuses a copy */
+  assert_int_equal(bad(AC_F32, AC_ERR_EXACT, 1, 1, 1.001, &off), 1); /* nothing excuses a copy */
 }
 
 static void integers_and_bools_are_exact(void **s) {

@@ -125,10 +125,10 @@ static void integers_are_left_to_the_graph(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(normal_is_normal),      cmocka_unit_test(uniform_has_both_signs),
-      cmocka_unit_test(tiny_reaches_subnormals), cmocka_unit_test(large_stays_finite),
+      cmocka_unit_test(normal_is_normal),           cmocka_unit_test(uniform_has_both_signs),
+      cmocka_unit_test(tiny_reaches_subnormals),    cmocka_unit_test(large_stays_finite),
       cmocka_unit_test(specials_take_turns_by_row), cmocka_unit_test(constants),
-      cmocka_unit_test(same_seed_same_values), cmocka_unit_test(integers_are_left_to_the_graph),
+      cmocka_unit_test(same_seed_same_values),      cmocka_unit_test(integers_are_left_to_the_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

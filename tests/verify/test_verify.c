@@ -61,16 +61,18 @@ static const char *project(const char *name, bool direct, const char *what, cons
   ac_diags d;
   ac_diags_init(&d, a);
   char *dir = ac_path_join(a, root, name), *from = ac_sprintf(a, "%s/tests/sim/fixtures/relu_tail", AC_SOURCE_DIR);
-  static const char *const files[] = {"op_host/relu_tail.cpp", "op_host/relu_tail_tiling.h", "op_kernel/relu_tail.cpp", "direct/relu_tail.cpp"};
+  static const char *const files[] = {"op_host/relu_tail.cpp", "op_host/relu_tail_tiling.h",
+                                      "op_kernel/relu_tail.cpp", "direct/relu_tail.cpp"};
   static const char *const folders[] = {"op_host", "op_kernel", "direct"};
   for (size_t i = 0; i < AC_COUNT(folders); i++) assert_true(ac_mkdirs(ac_path_join(a, dir, folders[i]), &d));
   for (size_t i = 0; i < AC_COUNT(files); i++) {
     bool edited = what && (direct ? i == 3 : i == 2);
     copy_text(ac_path_join(a, from, files[i]), ac_path_join(a, dir, files[i]), edited ? what : NULL, with);
   }
-  json_t *m = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:{s:{s:s, s:s}, s:{s:s}}}", "version", AC_VERSION, "op", "relu_tail", "op_type",
-                        "ReluTail", "chip", "ascend910b2", "seed", 7, "graph", ac_graph_to_json(make_graph(&d)), "formats", "msopgen", "kernel",
-                        files[2], "host", files[0], "direct", "kernel", files[3]);
+  json_t *m =
+      json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:{s:{s:s, s:s}, s:{s:s}}}", "version", AC_VERSION, "op", "relu_tail",
+                "op_type", "ReluTail", "chip", "ascend910b2", "seed", 7, "graph", ac_graph_to_json(make_graph(&d)),
+                "formats", "msopgen", "kernel", files[2], "host", files[0], "direct", "kernel", files[3]);
   assert_non_null(m);
   char *text = ac_json_text(a, m);
   json_decref(m);
@@ -123,9 +125,11 @@ static void as_it_is(void **s) {
 
 static void broken(const char *name, const char *what, const char *with, const char *fault, const char *hint) {
   for (int direct = 0; direct < 2; direct++) {
-    ac_verify_report r = verify(project(ac_sprintf(a, "%s%d", name, direct), direct, what, with), direct ? 1u << AC_SIM_DIRECT : 1u << AC_SIM_MSOPGEN);
+    ac_verify_report r = verify(project(ac_sprintf(a, "%s%d", name, direct), direct, what, with),
+                                direct ? 1u << AC_SIM_DIRECT : 1u << AC_SIM_MSOPGEN);
     const ac_verify_case *c = first_failure(&r);
-    if (!c || (fault && !has_fault(&r, fault)) || (hint && !has_hint(&r, hint))) ac_verify_print(&r, stderr, true, false);
+    if (!c || (fault && !has_fault(&r, fault)) || (hint && !has_hint(&r, hint)))
+      ac_verify_print(&r, stderr, true, false);
     assert_false(r.ok);
     assert_non_null(c);
     if (fault) assert_true(has_fault(&r, fault));
@@ -139,17 +143,20 @@ static void dropped_tail(void **s) {
 }
 static void skipped_store(void **s) {
   (void)s;
-  broken("store", "AscendC::DataCopyPad(y_[at], y, params);", "if (at != 0) AscendC::DataCopyPad(y_[at], y, params);", "never-written", NULL);
+  broken("store", "AscendC::DataCopyPad(y_[at], y, params);", "if (at != 0) AscendC::DataCopyPad(y_[at], y, params);",
+         "never-written", NULL);
 }
 static void offset_by_one(void **s) {
   (void)s;
-  broken("offset", "DataCopyPad(x, x_[at], params, pad);", "DataCopyPad(x, x_[at + (count_ > n + 1 ? 1 : at > 0 ? -1 : 0)], params, pad);", NULL, NULL);
-  broken("offset_all", "x_.SetGlobalBuffer((__gm__ float *)x + first, count_);", "x_.SetGlobalBuffer((__gm__ float *)x + first + 1, count_);",
-         "gm-out-of-bounds", "one element off");
+  broken("offset", "DataCopyPad(x, x_[at], params, pad);",
+         "DataCopyPad(x, x_[at + (count_ > n + 1 ? 1 : at > 0 ? -1 : 0)], params, pad);", NULL, NULL);
+  broken("offset_all", "x_.SetGlobalBuffer((__gm__ float *)x + first, count_);",
+         "x_.SetGlobalBuffer((__gm__ float *)x + first + 1, count_);", "gm-out-of-bounds", "one element off");
 }
 static void ub_overrun(void **s) {
   (void)s;
-  broken("ub", "pipe_.InitBuffer(in_, BUFFER_NUM, tile * sizeof(float));", "pipe_.InitBuffer(in_, BUFFER_NUM, 256);", "ub-out-of-bounds", NULL);
+  broken("ub", "pipe_.InitBuffer(in_, BUFFER_NUM, tile * sizeof(float));", "pipe_.InitBuffer(in_, BUFFER_NUM, 256);",
+         "ub-out-of-bounds", NULL);
 }
 
 static void bad_projects(void **s) {

@@ -413,34 +413,60 @@ static void forward(ac_graph *g) {
   }
 }
 
-static void mark(const ac_value *v, bool *keep) {
-  if (!v || keep[v->id]) return;
-  const ac_node *n = v->def;
-  for (int i = 0; i < n->n_outs; i++) keep[n->outs[i]->id] = true;
+/* Operands of a node, one after the other. NULL at the end; absent ones are skipped. */
+static ac_value *operand(const ac_node *n, int k) {
   for (int i = 0; i < n->n_args; i++) {
     const ac_arg *a = &n->args[i];
-    if (a->kind == AC_K_TENSOR) mark(a->t, keep);
-    for (int k = 0; a->kind == AC_K_TENSORS && k < a->n; k++) mark(a->ts[k], keep);
+    int here = a->kind == AC_K_TENSORS ? (a->absent ? 0 : a->n) : a->kind == AC_K_TENSOR && a->t;
+    if (k < here) return a->kind == AC_K_TENSORS ? a->ts[k] : a->t;
+    k -= here;
+  }
+  return NULL;
+}
+
+typedef struct {
+  ac_node *node;
+  int next; /* operand to visit */
+} visit;
+typedef AC_VEC(ac_node *) node_vec;
+
+/* Appends what v needs and then v's node, depth first in the order of operands: the order of nodes then follows from the graph alone,
+ * not from the order in which an expansion happened to build them. seen[i]: value i. */
+static void collect(ac_arena *a, ac_value *v, bool *seen, node_vec *order) {
+  AC_VEC(visit) stack = {0};
+  visit first = {v->def, 0};
+  if (!seen[v->def->outs[0]->id]) ac_push(a, &stack, first);
+  seen[v->def->outs[0]->id] = true;
+  while (stack.len) {
+    visit *top = &stack.data[stack.len - 1];
+    ac_value *x = operand(top->node, top->next++);
+    if (!x) {
+      ac_push(a, order, top->node);
+      stack.len--;
+    } else if (!seen[x->def->outs[0]->id]) {
+      seen[x->def->outs[0]->id] = true;
+      visit deeper = {x->def, 0};
+      ac_push(a, &stack, deeper);
+    }
   }
 }
 
 void ac_graph_prune(ac_graph *g) {
-  forward(g);
-  bool *keep = AC_NEW_N(g->arena, bool, g->values.len);
-  for (size_t i = 0; i < g->inputs.len; i++) mark(g->inputs.data[i].value, keep);
-  for (size_t i = 0; i < g->outputs.len; i++) mark(g->outputs.data[i].value, keep);
   if (!g->outputs.len) return; /* a generator graph: its values are referred to from the inputs of another */
-  size_t n = 0;
-  for (size_t i = 0; i < g->nodes.len; i++)
-    if (keep[g->nodes.data[i]->outs[0]->id]) g->nodes.data[n++] = g->nodes.data[i];
-  g->nodes.len = n;
-  n = 0;
-  for (size_t i = 0; i < g->values.len; i++)
-    if (keep[g->values.data[i]->id]) g->values.data[n++] = g->values.data[i];
-  g->values.len = n;
-  for (size_t i = 0; i < n; i++) {
-    ac_value *v = g->values.data[i];
-    v->id = (int)i;
-    for (int k = 0; k < v->rank; k++) v->shape[k] = ac_sym_resolve(g, v->shape[k]);
-  }
+  forward(g);
+  bool *seen = AC_NEW_N(g->arena, bool, g->values.len);
+  node_vec order = {0};
+  for (size_t i = 0; i < g->inputs.len; i++) collect(g->arena, g->inputs.data[i].value, seen, &order);
+  for (size_t i = 0; i < g->outputs.len; i++) collect(g->arena, g->outputs.data[i].value, seen, &order);
+  g->nodes.data = order.data;
+  g->nodes.len = order.len;
+  g->nodes.cap = order.cap;
+  g->values.len = 0;
+  for (size_t i = 0; i < order.len; i++)
+    for (int k = 0; k < order.data[i]->n_outs; k++) {
+      ac_value *v = order.data[i]->outs[k];
+      v->id = (int)g->values.len;
+      ac_push(g->arena, &g->values, v);
+      for (int j = 0; j < v->rank; j++) v->shape[j] = ac_sym_resolve(g, v->shape[j]);
+    }
 }

@@ -35,6 +35,9 @@ struct ac_graph_private {
 void ac_sym_learn(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b);
 void ac_sym_record(ac_graph *g, ac_guard guard); /* pushes the guard and learns it */
 bool ac_sym_contains(const ac_sym *s, int var);
+/* Divides both by what every term of both has in common, for a guard a == b. (Where that is 0 the guard without it asks for more than
+ * the sizes need: an empty tensor then is refused although its shape would do.) */
+void ac_sym_cancel(ac_graph *g, const ac_sym **a, const ac_sym **b);
 
 static inline const ac_sym *s_add(ac_graph *g, const ac_sym *a, const ac_sym *b) { return ac_sym_op(g, AC_SYM_ADD, a, b); }
 static inline const ac_sym *s_mul(ac_graph *g, const ac_sym *a, const ac_sym *b) { return ac_sym_op(g, AC_SYM_MUL, a, b); }

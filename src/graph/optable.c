@@ -17,7 +17,7 @@ static const struct {
 static ac_opinfo infos[AC_OP_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ac_arena *arena; /* lives as long as the program */
-static ac_map *by_id;
+static ac_map *by_id, *by_name; /* by_name: "t:softmax" -> its row */
 
 static ac_kind kind_of(const char *s, size_t n, bool *optional) {
   *optional = s[n - 1] == '?';
@@ -59,12 +59,20 @@ static void parse(ac_opinfo *o, const char *sig) {
 static void load(void) {
   arena = ac_arena_new();
   by_id = ac_map_new(arena);
+  by_name = ac_map_new(arena);
   for (int i = 0; i < AC_OP_COUNT; i++) {
     char *id = ac_strdup(arena, rows[i].id + strlen("AC_G_"));
     for (char *c = id; *c; c++) *c = (char)tolower((unsigned char)*c);
     infos[i] = (ac_opinfo){.id = id, .cls = rows[i].cls, .names = rows[i].names};
     parse(&infos[i], rows[i].sig);
     ac_map_put(by_id, id, &infos[i]);
+    for (const char *p = rows[i].names; *p;) {
+      size_t len = strcspn(p, " ");
+      const char *full = ac_strndup(arena, p, len);
+      if (!ac_map_has(by_name, full)) ac_map_put(by_name, full, &infos[i]);
+      p += len;
+      while (*p == ' ') p++;
+    }
   }
 }
 
@@ -79,60 +87,43 @@ ac_op ac_op_of(const char *id) {
   return o ? (ac_op)(o - infos) : AC_OP_COUNT;
 }
 
-/* Does the row's list hold ns:name? */
-static bool lists(const char *names, char ns, const char *name, size_t n) {
-  for (const char *p = names; *p;) {
-    size_t len = strcspn(p, " ");
-    if (len == n + 2 && p[0] == ns && !memcmp(p + 2, name, n)) return true;
-    p += len;
-    while (*p == ' ') p++;
-  }
-  return false;
+static const ac_opinfo *find(char ns, const char *name) {
+  char full[80];
+  int n = snprintf(full, sizeof full, "%c:%s", ns, name);
+  return n < (int)sizeof full ? ac_map_get(by_name, full) : NULL;
 }
 
-/* __iadd__ where the row has __add__ too; add_. */
-static bool is_inplace(const char *names, const char *name) {
+/* add_; __iadd__ where the row has __add__ too. */
+static bool is_inplace(const ac_opinfo *o, const char *name) {
   size_t n = strlen(name);
   if (n > 1 && name[n - 1] == '_' && name[n - 2] != '_') return true;
-  if (n < 8 || strncmp(name, "__i", 3)) return false;
+  if (n < 8 || n > 60 || strncmp(name, "__i", 3)) return false;
   char plain[64];
-  int w = snprintf(plain, sizeof plain, "__%s", name + 3);
-  return w < (int)sizeof plain && lists(names, 'm', plain, (size_t)w);
+  snprintf(plain, sizeof plain, "__%s", name + 3);
+  return find('m', plain) == o;
 }
 
 ac_op ac_op_by_name(char ns, const char *name, bool *swapped, bool *inplace) {
   pthread_once(&once, load);
-  size_t n = strlen(name);
-  for (int i = 0; i < AC_OP_COUNT; i++) {
-    bool r = (ns == 'm' || ns == 'r') && lists(rows[i].names, 'r', name, n);
-    if (!r && (ns == 'r' || !lists(rows[i].names, ns, name, n))) continue;
-    if (swapped) *swapped = r;
-    if (inplace) *inplace = !r && is_inplace(rows[i].names, name);
-    return (ac_op)i;
-  }
-  return AC_OP_COUNT;
+  const ac_opinfo *r = ns == 'm' || ns == 'r' ? find('r', name) : NULL;
+  const ac_opinfo *o = r ? r : find(ns, name);
+  if (!o) return AC_OP_COUNT;
+  if (swapped) *swapped = r != NULL;
+  if (inplace) *inplace = !r && is_inplace(o, name);
+  return (ac_op)(o - infos);
 }
 
 const char *ac_op_nearest(char ns, const char *name) {
   pthread_once(&once, load);
-  ac_arena *a = ac_arena_new();
+  ac_arena *scratch = ac_arena_new();
   ac_strvec v = {0};
-  for (int i = 0; i < AC_OP_COUNT; i++)
-    for (const char *p = rows[i].names; *p;) {
-      size_t len = strcspn(p, " ");
-      if (p[0] == ns && strncmp(p + 2, "__", 2)) ac_push(a, &v, ac_strndup(a, p + 2, len - 2));
-      p += len;
-      while (*p == ' ') p++;
-    }
-  const char *best = ac_nearest(name, v.data, v.len), *keep = NULL;
-  for (int i = 0; best && !keep && i < AC_OP_COUNT; i++)
-    if (lists(rows[i].names, ns, best, strlen(best))) { /* text that outlives the scratch arena: an entry of its own */
-      static _Thread_local char text[64];
-      snprintf(text, sizeof text, "%s", best);
-      keep = text;
-    }
-  ac_arena_free(a);
-  return keep;
+  for (size_t i = 0; i < ac_map_len(by_name); i++) {
+    const char *full = ac_map_key(by_name, i); /* lives as long as the program */
+    if (full[0] == ns && strncmp(full + 2, "__", 2)) ac_push(scratch, &v, full + 2);
+  }
+  const char *best = ac_nearest(name, v.data, v.len);
+  ac_arena_free(scratch);
+  return best;
 }
 
 /* ---- default values, and reading arguments ---- */
@@ -160,7 +151,8 @@ ac_arg ac_default_arg(ac_graph *g, const ac_opparam *p) {
       if (a.is_int) a.i = ac_sym_int(g, strtoll(t, NULL, 10));
       break;
     }
-    a.kind = AC_K_STR; /* fall through: a word where a number may stand, as in norm(p='fro') */
+    a.kind = AC_K_STR; /* a word where a number may stand, as in norm(p='fro') */
+    __attribute__((fallthrough));
   case AC_K_STR: a.s = ac_strndup(g->arena, t + 1, strlen(t) - 2); break;
   default: a.absent = true;
   }

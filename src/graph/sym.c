@@ -276,13 +276,15 @@ typedef struct {
   int64_t lo, hi; /* INT64_MIN and INT64_MAX stand for no bound */
 } range;
 
-static int64_t clamp128(__int128 v) { return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v; }
+__extension__ typedef __int128 wide;
+
+static int64_t clamp128(wide v) { return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v; }
 static bool open_end(int64_t v) { return v == INT64_MIN || v == INT64_MAX; }
 
 static int64_t bound_mul(int64_t a, int64_t b) {
   if (!a || !b) return 0;
   if (open_end(a) || open_end(b)) return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-  return clamp128((__int128)a * b);
+  return clamp128((wide)a * b);
 }
 
 static range range_mul(range a, range b) {
@@ -297,8 +299,8 @@ static range range_mul(range a, range b) {
 
 static range range_add(range a, range b) {
   range r = {INT64_MIN, INT64_MAX};
-  if (a.lo != INT64_MIN && b.lo != INT64_MIN) r.lo = clamp128((__int128)a.lo + b.lo);
-  if (a.hi != INT64_MAX && b.hi != INT64_MAX) r.hi = clamp128((__int128)a.hi + b.hi);
+  if (a.lo != INT64_MIN && b.lo != INT64_MIN) r.lo = clamp128((wide)a.lo + b.lo);
+  if (a.hi != INT64_MAX && b.hi != INT64_MAX) r.hi = clamp128((wide)a.hi + b.hi);
   return r;
 }
 
@@ -394,6 +396,18 @@ static mono common(ac_graph *g, const poly *x, const poly *y) {
       c.n = n;
     }
   return c;
+}
+
+void ac_sym_cancel(ac_graph *g, const ac_sym **a, const ac_sym **b) {
+  if (!(*a)->example || !(*b)->example) return;
+  mono c = common(g, poly_of(*a), poly_of(*b));
+  poly x, y, none;
+  poly_split(g, poly_of(*a), &c, &x, &none);
+  poly_split(g, poly_of(*b), &c, &y, &none);
+  const ac_sym *p = poly_tree(g, x), *q = poly_tree(g, y);
+  if (!p || !q) return;
+  *a = p;
+  *b = q;
 }
 
 /* a // b and a % b for a divisor that is not a constant: what b divides term by term comes out. */

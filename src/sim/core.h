@@ -30,6 +30,8 @@ typedef struct {
   acsim_kind kind;
   bool zeroed;      /* an output that the framework fills before the launch (InitValue): readable, may stay unwritten, and
                      * atomic adds may hit it many times */
+  int64_t system;   /* a workspace whose first bytes are the system's (GetLibApiWorkSpaceSize): GetUserWorkspace steps over
+                     * them, and the kernel must not touch them */
 } acsim_buffer;
 
 typedef struct {

@@ -151,6 +151,12 @@ static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_g
   return true;
 }
 
+uint8_t *acsim_user_workspace(uint8_t *p) {
+  acsim_block *b = acsim_here("GetUserWorkspace");
+  acsim_gm *m = acsim_gm_find(b->s, p);
+  return m && m->start == p && m->b.kind == ACSIM_WORKSPACE ? p + m->b.system : p;
+}
+
 /* Calls fn for each 64-bit word of the bit map that elements [from, to) touch. */
 #define FOR_WORDS(from, to, w, mask)                                                                                 \
   for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                                               \
@@ -201,6 +207,12 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
   if (how != GM_READ && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) {
     acsim_fault(b->s, b, "write-to-input", at, "%s writes to %s, which is an input", op, m->b.name);
+    return false;
+  }
+  if (m->b.system && p < m->start + m->b.system) {
+    acsim_fault(b->s, b, "system-workspace", at,
+                "%s touches byte %lld of %s, whose first %lld bytes are the system's: GetUserWorkspace gives the user's part", op,
+                (long long)(p - m->start), m->b.name, (long long)m->b.system);
     return false;
   }
   if (!m->written) return true;

@@ -51,9 +51,9 @@ static const char *faults_text(const ac_sim_fault *f, size_t n) {
 
 static char *run_once(const char *file, const sim_case *c, int threads, ac_block_order order, run *r) {
   acsim_buffer bufs[] = {
-      {"x", r->x, c->nx * c->elem, c->elem, ACSIM_INPUT, false},
-      {"y", r->y, c->ny * c->elem, c->elem, ACSIM_OUTPUT, c->zeroed != 0},
-      {"workspace", r->w, c->nw, 1, ACSIM_WORKSPACE, false},
+      {.name = "x", .data = r->x, .bytes = c->nx * c->elem, .elem = c->elem, .kind = ACSIM_INPUT},
+      {.name = "y", .data = r->y, .bytes = c->ny * c->elem, .elem = c->elem, .kind = ACSIM_OUTPUT, .zeroed = c->zeroed != 0},
+      {.name = "workspace", .data = r->w, .bytes = c->nw, .elem = 1, .kind = ACSIM_WORKSPACE, .system = c->system},
   };
   memset(r->y, c->zeroed ? 0 : 0xa5, (size_t)(c->ny * c->elem));
   acsim_config cfg = {.chip = c->chip310 ? p3 : b2, .buffers = bufs, .n_buffers = c->nw ? 3 : 2, .threads = threads, .order = order};

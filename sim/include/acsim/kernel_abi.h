@@ -138,6 +138,8 @@ void acsim_atomic(int32_t op, int32_t type); /* type -1: keep */
 int64_t acsim_block_index(void);
 int64_t acsim_block_count(void);
 uint64_t acsim_tiling_key(void);
+/* GetUserWorkspace: the user's part of the workspace buffer that starts at p; any other p comes back. */
+uint8_t *acsim_user_workspace(uint8_t *p);
 int64_t acsim_cycles(void); /* GetSystemCycle: counts API calls, not time */
 /* A check that the kernel's own source makes (ASSERT). */
 void acsim_kernel_assert(const char *text, const char *file, int32_t line);

@@ -143,8 +143,7 @@ inline int64_t GetSubBlockNum() { return 1; }
 inline int64_t GetTaskRation() { return 1; }
 inline int64_t GetSystemCycle() { return acsim_cycles(); }
 inline void Trap(ACSIM_AT) { acsim_kernel_trap(file, line); }
-/* The user's part of the workspace is what the kernel receives, as in CPU debug mode. */
-inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return workspace; }
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return acsim_user_workspace(workspace); }
 inline void SetSysWorkspace(GM_ADDR) {}
 
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>

@@ -44,14 +44,14 @@ static void gm_read_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   f.x.SetGlobalBuffer((__gm__ float *)a);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x[N - 8], {1, 64, 0, 0, 0}, {false, 0, 0, 0.0f});
+  DataCopyPad(t, f.x[N - 8], {1, 64, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
   f.in.FreeTensor(t);
 }
 static void gm_write_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   f.y.SetGlobalBuffer((__gm__ float *)b);
   auto t = f.load();
-  DataCopyPad(f.y[N], t, {1, 4, 0, 0, 0});
+  DataCopyPad(f.y[N], t, {1, 4, 0, 0, 0, 0});
   auto o = f.out.AllocTensor<float>();
   Adds(o, t, 1.0f, N);
   f.in.FreeTensor(t);
@@ -168,7 +168,7 @@ static void never_freed(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 static void poison_vector(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x, {1, 13 * 4, 0, 0, 0}, {false, 0, 0, 0.0f}); /* fills 16 lanes */
+  DataCopyPad(t, f.x, {1, 13 * 4, 0, 0, 0, 0}, {false, 0, 0, 0.0f}); /* fills 16 lanes */
   f.in.EnQue(t);
   t = f.in.DeQue<float>();
   auto o = f.out.AllocTensor<float>();
@@ -202,6 +202,17 @@ static void poison_workspace(GM_ADDR a, GM_ADDR b, GM_ADDR w) {
   DataCopy(t, ws, 8);
   f.in.FreeTensor(t);
 }
+static void system_workspace(GM_ADDR a, GM_ADDR b, GM_ADDR w) {
+  good(a, b, nullptr);
+  Frame f(a, b);
+  GlobalTensor<float> ws;
+  auto t = f.load();
+  ws.SetGlobalBuffer((__gm__ float *)GetUserWorkspace(w), 64);
+  DataCopy(ws, t, 64); /* right */
+  ws.SetGlobalBuffer((__gm__ float *)w, 64);
+  DataCopy(ws, t, 64); /* the system's part */
+  f.in.FreeTensor(t);
+}
 static void stale_lanes(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* what an earlier tensor left in the slot is not the new one's */
   Frame f(a, b);
   auto t = f.load();
@@ -215,14 +226,14 @@ static void stale_lanes(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* what an earlier tens
 static void never_written(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
-  DataCopyPad(f.y, t, {1, (N - 3) * 4, 0, 0, 0});
+  DataCopyPad(f.y, t, {1, (N - 3) * 4, 0, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void written_twice(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
   DataCopy(f.y, t, N);
-  DataCopyPad(f.y[10], t[16], {1, 5 * 4, 0, 0, 0});
+  DataCopyPad(f.y[10], t[16], {1, 5 * 4, 0, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void blocks_overlap(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* every block writes the whole */
@@ -251,15 +262,15 @@ static void copy_fields(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   good(a, b, nullptr);
   Frame f(a, b);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x, {4096, 4, 0, 0, 0}, {false, 0, 0, 0.0f});
-  DataCopyPad(t, f.x, {1, 8, 0, 0, 0}, {true, 9, 0, 0.0f});
+  DataCopyPad(t, f.x, {4096, 4, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
+  DataCopyPad(t, f.x, {1, 8, 0, 0, 0, 0}, {true, 9, 0, 0.0f});
   f.in.FreeTensor(t);
 }
 static void repeat_limit(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   good(a, b, nullptr);
   Frame f(a, b);
   auto t = f.load();
-  Adds(t, t, 1.0f, 64, 256, {1, 1, 0, 0});
+  Adds(t, t, 1.0f, 64, 256, {1, 1, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void shifted(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* a later repeat reads what an earlier one wrote */
@@ -362,7 +373,7 @@ static void atomic_unwritten(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 static void pad_on_310(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
-  DataCopyPad(f.y, t, {1, N * 4, 0, 0, 0});
+  DataCopyPad(f.y, t, {1, N * 4, 0, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
@@ -376,13 +387,13 @@ static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.out.FreeTensor(o);
 }
 
-#define CASE(fn, fault, text) {#fn, fn, 1, 4, N, N, 0, fault, text, nullptr, nullptr, 0, 0}
+#define CASE(fn, fault, text) {#fn, fn, 1, 4, N, N, 0, fault, text, nullptr, nullptr, 0, 0, 0}
 static const sim_case table[] = {
     CASE(good, nullptr, nullptr),
     CASE(gm_read_past, "gm-out-of-bounds", "elements 248..263 of x, which has 256"),
     CASE(gm_write_past, "gm-out-of-bounds", "DataCopyPad writes elements 256..256 of y, which has 256"),
     CASE(gm_view_past, "gm-out-of-bounds", "that SetGlobalBuffer gave 512 bytes"),
-    {"ub_overflow", ub_overflow, 1, 4, N, 0, 0, "ub-overflow", "VECIN queue of line", nullptr, nullptr, 0, 0},
+    {"ub_overflow", ub_overflow, 1, 4, N, 0, 0, "ub-overflow", "VECIN queue of line", nullptr, nullptr, 0, 0, 0},
     CASE(ub_write_past, "ub-out-of-bounds", "dst writes bytes 992..1056 of a VECOUT buffer of 1024 bytes"),
     CASE(misaligned, "misaligned", "src starts at byte 16"),
     CASE(use_after_free, "use-after-free", "src was freed"),
@@ -397,11 +408,12 @@ static const sim_case table[] = {
     CASE(poison_vector, "read-poison", "of which 960 were never written (the first at byte 64"),
     CASE(poison_store, "read-poison", "the first at byte 992 of the VECOUT"),
     CASE(poison_scalar, "read-poison", "GetValue"),
-    {"poison_workspace", poison_workspace, 1, 4, N, N, 256, "read-poison", "32 elements of workspace", nullptr, nullptr, 0, 0},
+    {"poison_workspace", poison_workspace, 1, 4, N, N, 256, "read-poison", "32 elements of workspace", nullptr, nullptr, 0, 0, 0},
+    {"system_workspace", system_workspace, 1, 4, N, N, 512 + 256, "system-workspace", "first 512 bytes", nullptr, nullptr, 0, 0, 512},
     CASE(stale_lanes, "read-poison", nullptr),
     CASE(never_written, "never-written", "elements 253..255 of y are never written (3 of 256)"),
     CASE(written_twice, "written-twice", "elements 10..14 of y are written more than once (5 of 256)"),
-    {"blocks_overlap", blocks_overlap, 7, 4, N, N, 0, "written-twice", "elements 0..255 of y", nullptr, nullptr, 0, 0},
+    {"blocks_overlap", blocks_overlap, 7, 4, N, N, 0, "written-twice", "elements 0..255 of y", nullptr, nullptr, 0, 0, 0},
     CASE(write_input, "write-to-input", "x"),
     CASE(truncated, "copy-truncated", "13 elements (52 bytes) moves only 32"),
     CASE(copy_fields, "field-limit", "blockCount is 4096"),
@@ -415,11 +427,11 @@ static const sim_case table[] = {
     CASE(flag_missing, "flag-not-set", "MTE2_V"),
     CASE(events_gone, "event-ids-exhausted", "MTE2_V"),
     CASE(select_reserved, "ub-reserved", "last 8192 bytes"),
-    {"sync_mismatch", sync_mismatch, 4, 4, N, N, 0, "sync-mismatch", nullptr, nullptr, nullptr, 0, 0},
-    {"sync_too_many", sync_too_many, 49, 4, N, N, 0, "sync-too-many-blocks", "48 vector cores", nullptr, nullptr, 0, 0},
+    {"sync_mismatch", sync_mismatch, 4, 4, N, N, 0, "sync-mismatch", nullptr, nullptr, nullptr, 0, 0, 0},
+    {"sync_too_many", sync_too_many, 49, 4, N, N, 0, "sync-too-many-blocks", "48 vector cores", nullptr, nullptr, 0, 0, 0},
     CASE(own_assert, "assert", "two blocks"),
     CASE(atomic_unwritten, "read-poison", "256 elements of y"),
-    {"pad_on_310", pad_on_310, 1, 4, N, N, 0, "not-on-chip", "Ascend310P3", nullptr, nullptr, 0, 1},
+    {"pad_on_310", pad_on_310, 1, 4, N, N, 0, "not-on-chip", "Ascend310P3", nullptr, nullptr, 0, 1, 0},
     CASE(gather_past, "ub-out-of-bounds", "src reads"),
 };
 SIM_CASES(table);

@@ -17,6 +17,7 @@ typedef struct {
   int64_t (*check)(const void *x, const void *y); /* -1 if right, else the first wrong index; NULL: no values to check */
   int zeroed;           /* y is filled with zeros by the framework, as for atomics */
   int chip310;          /* run on a 310P3 */
+  int64_t system;       /* bytes of the workspace that are the system's */
 } sim_case;
 
 #ifdef __cplusplus

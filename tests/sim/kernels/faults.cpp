@@ -44,14 +44,14 @@ static void gm_read_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   f.x.SetGlobalBuffer((__gm__ float *)a);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x[N - 8], {1, 64, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
+  DataCopyPad(t, f.x[N - 8], {1, 64, 0, 0, 0}, {false, 0, 0, 0.0f});
   f.in.FreeTensor(t);
 }
 static void gm_write_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   f.y.SetGlobalBuffer((__gm__ float *)b);
   auto t = f.load();
-  DataCopyPad(f.y[N], t, {1, 4, 0, 0, 0, 0});
+  DataCopyPad(f.y[N], t, {1, 4, 0, 0, 0});
   auto o = f.out.AllocTensor<float>();
   Adds(o, t, 1.0f, N);
   f.in.FreeTensor(t);
@@ -168,7 +168,7 @@ static void never_freed(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 static void poison_vector(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x, {1, 13 * 4, 0, 0, 0, 0}, {false, 0, 0, 0.0f}); /* fills 16 lanes */
+  DataCopyPad(t, f.x, {1, 13 * 4, 0, 0, 0}, {false, 0, 0, 0.0f}); /* fills 16 lanes */
   f.in.EnQue(t);
   t = f.in.DeQue<float>();
   auto o = f.out.AllocTensor<float>();
@@ -226,14 +226,14 @@ static void stale_lanes(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* what an earlier tens
 static void never_written(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
-  DataCopyPad(f.y, t, {1, (N - 3) * 4, 0, 0, 0, 0});
+  DataCopyPad(f.y, t, {1, (N - 3) * 4, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void written_twice(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
   DataCopy(f.y, t, N);
-  DataCopyPad(f.y[10], t[16], {1, 5 * 4, 0, 0, 0, 0});
+  DataCopyPad(f.y[10], t[16], {1, 5 * 4, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void blocks_overlap(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* every block writes the whole */
@@ -262,15 +262,15 @@ static void copy_fields(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   good(a, b, nullptr);
   Frame f(a, b);
   auto t = f.in.AllocTensor<float>();
-  DataCopyPad(t, f.x, {4096, 4, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
-  DataCopyPad(t, f.x, {1, 8, 0, 0, 0, 0}, {true, 9, 0, 0.0f});
+  DataCopyPad(t, f.x, {4096, 4, 0, 0, 0}, {false, 0, 0, 0.0f});
+  DataCopyPad(t, f.x, {1, 8, 0, 0, 0}, {true, 9, 0, 0.0f});
   f.in.FreeTensor(t);
 }
 static void repeat_limit(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   good(a, b, nullptr);
   Frame f(a, b);
   auto t = f.load();
-  Adds(t, t, 1.0f, 64, 256, {1, 1, 0, 0, 0});
+  Adds(t, t, 1.0f, 64, 256, {1, 1, 0, 0});
   f.in.FreeTensor(t);
 }
 static void shifted(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* a later repeat reads what an earlier one wrote */
@@ -373,7 +373,7 @@ static void atomic_unwritten(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 static void pad_on_310(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
-  DataCopyPad(f.y, t, {1, N * 4, 0, 0, 0, 0});
+  DataCopyPad(f.y, t, {1, N * 4, 0, 0, 0});
   f.in.FreeTensor(t);
 }
 static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {

@@ -25,7 +25,7 @@ public:
     for (int64_t at = 0; at < count_; at += TILE) {
       uint32_t n = count_ - at < TILE ? count_ - at : TILE;
       auto x = in_.AllocTensor<float>();
-      DataCopyPad(x, x_[at], {1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0, 0}, {false, 0, 0, 0.0f});
+      DataCopyPad(x, x_[at], {1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0}, {false, 0, 0, 0.0f});
       in_.EnQue(x);
       x = in_.DeQue<float>();
       auto y = out_.AllocTensor<float>();
@@ -34,7 +34,7 @@ public:
       out_.EnQue(y);
       in_.FreeTensor(x);
       y = out_.DeQue<float>();
-      DataCopyPad(y_[at], y, {1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0, 0});
+      DataCopyPad(y_[at], y, {1, static_cast<uint32_t>(n * sizeof(float)), 0, 0, 0});
       out_.FreeTensor(y);
     }
   }
@@ -160,9 +160,9 @@ static void k_empty(GM_ADDR x, GM_ADDR y, GM_ADDR) {
   gy.SetGlobalBuffer((__gm__ float *)y, 0);
   pipe.InitBuffer(in, 1, 32);
   auto t = in.AllocTensor<float>();
-  DataCopyPad(t, gx, {1, 0, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
+  DataCopyPad(t, gx, {1, 0, 0, 0, 0}, {false, 0, 0, 0.0f});
   Adds(t, t, 1.0f, 0);
-  DataCopyPad(gy, t, {0, 4, 0, 0, 0, 0});
+  DataCopyPad(gy, t, {0, 4, 0, 0, 0});
   in.FreeTensor(t);
 }
 

@@ -21,14 +21,14 @@ template <typename T, typename F> static void on_tile(GM_ADDR a, GM_ADDR b, int 
   pipe.InitBuffer(out, 1, 8192);
   pipe.InitBuffer(tmp, 16384);
   LocalTensor<T> s = in.AllocTensor<T>();
-  DataCopyPad(s, x, {1, static_cast<uint32_t>(nx * sizeof(T)), 0, 0, 0, 0}, {false, 0, 0, T(0)});
+  DataCopyPad(s, x, {1, static_cast<uint32_t>(nx * sizeof(T)), 0, 0, 0}, {false, 0, 0, T(0)});
   in.EnQue(s);
   s = in.DeQue<T>();
   LocalTensor<T> d = out.AllocTensor<T>();
   f(d, s, tmp);
   out.EnQue(d);
   d = out.DeQue<T>();
-  DataCopyPad(y, d, {1, static_cast<uint32_t>(ny * sizeof(T)), 0, 0, 0, 0});
+  DataCopyPad(y, d, {1, static_cast<uint32_t>(ny * sizeof(T)), 0, 0, 0});
   out.FreeTensor(d);
   in.FreeTensor(s);
 }
@@ -278,7 +278,7 @@ static void k_move(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     Muls(index, index, 4, 64);
     Gather(d[64], s, index.template ReinterpretCast<uint32_t>(), 8u, 64);
     uint64_t n = 0;
-    GatherMask(t.template GetWithOffset<float>(64, 1024), s, 4, true, 52, {1, 1, 0, 0, 0}, n);
+    GatherMask(t.template GetWithOffset<float>(64, 1024), s, 4, true, 52, {1, 1, 0, 0}, n);
     Adds(d[128], t.template GetWithOffset<float>(64, 1024), static_cast<float>(n) - 13, 13);
   });
 }
@@ -302,10 +302,10 @@ static void k_rows(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   y.SetGlobalBuffer((__gm__ float *)b, 4 * 16);
   pipe.InitBuffer(q, 2, 1024);
   auto t = q.AllocTensor<float>();
-  DataCopyPad(t, x, {4, 11 * 4, 3 * 4, 1, 0, 0}, {true, 1, 4, -1.0f}); /* rows of 11, 14 apart; 1 + 11 + 4 = 16, then a gap of 8 */
+  DataCopyPad(t, x, {4, 11 * 4, 3 * 4, 1, 0}, {true, 1, 4, -1.0f}); /* rows of 11, 14 apart; 1 + 11 + 4 = 16, then a gap of 8 */
   q.EnQue(t);
   t = q.DeQue<float>();
-  DataCopyPad(y, t, {4, 16 * 4, 1, 0, 0, 0});
+  DataCopyPad(y, t, {4, 16 * 4, 1, 0, 0});
   q.FreeTensor(t);
 }
 static int64_t c_rows(const void *px, const void *py) {

@@ -22,6 +22,7 @@ static PyObject *bad(const call *c, const char *fmt, ...) {
   ac_buf_init(&b, tr.arena);
   for (int i = 0; i < c->info->n_params; i++) {
     const ac_opparam *p = &c->info->params[i];
+    if (*p->name == '_') continue;
     if (i == c->info->n_positional) ac_puts(&b, i ? ", *" : "*");
     ac_printf(&b, "%s%s", i ? ", " : "", p->name);
     if (p->has_default) ac_printf(&b, "=%s", p->default_text);

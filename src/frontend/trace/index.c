@@ -267,6 +267,31 @@ static PyObject *set_by_index(indexing *x, ac_value *src) {
   return ok ? tr_ref(Py_None) : NULL;
 }
 
+static bool same_args(const ac_node *p, const ac_node *q) {
+  if (p->op != q->op || p->n_args != q->n_args) return false;
+  for (int i = 1; i < p->n_args; i++) {
+    const ac_arg *a = &p->args[i], *b = &q->args[i];
+    if (a->absent != b->absent || a->n != b->n) return false;
+    if (a->i != b->i && (!a->i || !b->i || !ac_sym_equal(tr.cur, a->i, b->i))) return false;
+    for (int k = 0; a->is && k < a->n; k++)
+      if (!ac_sym_equal(tr.cur, a->is[k], b->is[k])) return false;
+  }
+  return true;
+}
+
+/* x[i] += 1 is, to Python, v = x[i]; v += 1; x[i] = v: the last step writes what is there already. */
+static bool is_there_already(const indexing *x, PyObject *value) {
+  if (!tr_is_tensor(value)) return false;
+  const tr_tensor *v = (const tr_tensor *)value, *t = (const tr_tensor *)x->tensor;
+  if (v->base != x->tensor || v->made_in != tr.cur || v->base_version != t->version) return false;
+  const ac_value *p = v->made, *q = x->v;
+  while (p != v->of && q != t->v && p->def && q->def && same_args(p->def, q->def)) {
+    p = p->def->args[0].t;
+    q = q->def->args[0].t;
+  }
+  return p == v->of && q == t->v;
+}
+
 /* setitem(tensor, index, value) */
 PyObject *tr_setitem(PyObject *self, PyObject *args) {
   (void)self;
@@ -279,6 +304,8 @@ PyObject *tr_setitem(PyObject *self, PyObject *args) {
     } else if (src && basic(&x, idx)) {
       if (x.n_index) {
         r = set_by_index(&x, src);
+      } else if (is_there_already(&x, value)) {
+        r = tr_ref(Py_None);
       } else {
         PyObject *view = x.v == tr_value(x.tensor) ? tr_ref(x.tensor) : tr_wrap_result(x.v, x.tensor);
         if (view && tr_assign(view, src)) r = tr_ref(Py_None);

@@ -134,6 +134,7 @@ typedef struct {
   ac_kloop *loop;
   AC_VEC(ac_oblig) obligs;
   AC_VEC(ac_klaunch) launches;
+  const ac_cexpr *statement; /* the call that is a statement of its own: it may have no value */
   bool changed; /* infer: another round */
 } ac_chk;
 
@@ -152,6 +153,7 @@ ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what); /* must be an int 
 ac_cexpr *ac_chk_write(ac_chk *c, ac_sym *x, ac_cexpr *orig, bool params_only); /* NULL: cannot be written here */
 ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc);
 const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
+void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y, const ac_fact *fy);
 ac_ktile *ac_chk_as_tile(ac_chk *c, const ac_kval *v);
 
 /* call.c */

@@ -79,6 +79,8 @@ struct ac_ctile {
 };
 
 typedef enum { AC_CS_ASSIGN, AC_CS_EXPR, AC_CS_IF, AC_CS_FOR, AC_CS_WHILE, AC_CS_WITH, AC_CS_RETURN, AC_CS_PASS, AC_CS_BREAK } ac_cskind;
+/* Do the buffers of a launch fit into UB (single buffering, or what the program pinned)? UNKNOWN: the tiling code must check. */
+typedef enum { AC_FIT_UNKNOWN, AC_FIT_PROVED, AC_FIT_REFUTED } ac_cfit;
 typedef enum { AC_STAGE_NONE, AC_STAGE_COPYIN, AC_STAGE_COMPUTE, AC_STAGE_COPYOUT } ac_cstage;
 
 struct ac_cstmt {
@@ -95,6 +97,7 @@ struct ac_cstmt {
   ac_cstage stage;      /* WITH */
   ac_strvec tail_comments; /* comment lines after the last statement of body */
   ac_strvec else_comments; /* the same of orelse */
+  ac_cfit fit;          /* filled by check: of a launch */
 };
 
 typedef struct {

@@ -160,7 +160,7 @@ static bool has_min_max_arg(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
 }
 
 ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
-  int64_t a, b, r;
+  int64_t a, b, r = 0;
   bool ca = ac_sy_const(x, &a), cb = ac_sy_const(y, &b);
   if (ca && cb && fold(fn, a, b, &r)) return ac_sy_int(s, r);
   bool lattice = fn == AC_SY_MIN || fn == AC_SY_MAX;
@@ -424,6 +424,28 @@ static bool prove_by_term(ac_syms *s, ac_sym *x, int i, const ac_fact *f, int de
   return to && prove(s, replace(s, x, i, ac_sy_bind(s, to)), f, depth - 1);
 }
 
+/* A term with x // y or cdiv(x, y) times y: bounded by x, x - y + 1 and x + y - 1. */
+static bool prove_by_quotient(ac_syms *s, ac_sym *x, int i, const ac_fact *f, int depth) {
+  const ac_sterm t = x->t[i];
+  for (int j = 0; j < t.k; j++) {
+    ac_satom a = s->atoms.data[t.atom[j]];
+    if ((a.fn != AC_SY_FLOORDIV && a.fn != AC_SY_CDIV) || a.bound) continue;
+    ac_sterm rest = t;
+    memmove(&rest.atom[j], &rest.atom[j + 1], (size_t)(t.k - 1 - j) * sizeof rest.atom[0]);
+    rest.atom[--rest.k] = 0;
+    ac_sym *q = divide(s, intern(s, &rest, 1), a.b);
+    ac_range y = poly_range(s, a.b, f, 4), m = q ? poly_range(s, q, f, 4) : y;
+    if (!q || y.lo < 1 || (m.lo < 0 && m.hi > 0)) continue;
+    bool up = a.fn == AC_SY_CDIV, positive = m.lo >= 0;
+    ac_sym *to = a.a, *slack = ac_sy_sub(s, a.b, ac_sy_int(s, 1));
+    if (up && !positive) to = ac_sy_add(s, to, slack);
+    if (!up && positive) to = ac_sy_sub(s, to, slack);
+    ac_sym *less = ac_sy_add(s, ac_sy_sub(s, x, intern(s, &t, 1)), ac_sy_mul(s, q, to));
+    if (prove(s, less, f, depth - 1)) return true;
+  }
+  return false;
+}
+
 static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
   int64_t v;
   if (ac_sy_const(x, &v)) return v >= 0;
@@ -433,6 +455,8 @@ static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
   if (depth <= 0) return false;
   for (int i = 0; i < x->n; i++)
     if (x->t[i].k == 1 && prove_by_term(s, x, i, f, depth)) return true;
+  for (int i = 0; i < x->n; i++)
+    if (prove_by_quotient(s, x, i, f, depth)) return true;
   for (const ac_fact *g = f; g; g = g->next)
     if (depth > 1 && g->p->n && prove(s, ac_sy_sub(s, x, g->p), f, depth > 3 ? 3 : depth - 1)) return true;
   return false;

@@ -1,0 +1,325 @@
+/* Copies between global memory and UB, and what is valid in a buffer. */
+#include "craft/check.h"
+
+#include <string.h>
+
+static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+
+static const char *text(ac_chk *c, const ac_cexpr *e) { return ac_cexpr_text(c->a, e); }
+
+/* ---- extents ---- */
+
+static ac_sym *whole_extent(ac_chk *c, const ac_kbuf *b) {
+  ac_sym *n = ac_sy_int(&c->s, 1);
+  for (int d = 0; d < b->rank; d++) {
+    if (!b->ext[d]) return NULL;
+    n = ac_sy_mul(&c->s, n, b->ext[d]);
+  }
+  return n;
+}
+
+ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *v) {
+  const ac_kbuf *b = &c->st->bufs[v->buf];
+  if (v->len) return v->len;
+  if (b->set == AC_UNSET || !b->rank) return NULL;
+  ac_sym *n = whole_extent(c, b);
+  return n && v->off ? ac_sy_sub(&c->s, n, v->off) : n;
+}
+
+bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
+  ac_kbuf *b = &c->st->bufs[v->buf];
+  if (b->set == AC_SET || c->st->dead) return true;
+  const char *name = ac_chk_buf_name(c, v->buf);
+  if (b->set == AC_MAYBE) {
+    ac_diag *g = ac_warn(ac_chk_d(c), AC0515, loc, "'%s' may be read here before anything was written to it", name);
+    ac_help(ac_chk_d(c), g, "fill it first: tl.duplicate(%s, 0.0)", name);
+    b->set = AC_SET; /* once is enough */
+    return true;
+  }
+  ac_diag *g = ac_error(ac_chk_d(c), AC0515, loc, b->clobbered ? "'%s' was used as work space and holds nothing now" : "'%s' is read, but nothing was written to it", name);
+  if (b->clobbered) {
+    ac_note(ac_chk_d(c), g, b->loc, "here");
+    ac_help(ac_chk_d(c), g, "give the reduction a work buffer of its own");
+  } else {
+    ac_help(ac_chk_d(c), g, "load it, fill it with tl.duplicate, or compute into it first");
+  }
+  b->set = AC_SET;
+  b->rank = 0;
+  return false;
+}
+
+/* Room from the operand's offset on. */
+static ac_sym *room(ac_chk *c, const ac_kval *v) {
+  ac_sym *cap = c->fn->caps[v->buf];
+  return v->off ? ac_sy_sub(&c->s, cap, v->off) : cap;
+}
+
+static const char *elements(ac_chk *c, ac_sym *n) {
+  int64_t v;
+  return ac_sy_const(n, &v) && v == 1 ? "1 element is" : ac_sprintf(c->a, "%s elements are", ac_sy_text(&c->s, n));
+}
+
+static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
+  ac_oblig o = {.x = count, .y = room(c, v), .code = AC0516, .loc = loc};
+  const char *name = ac_chk_buf_name(c, v->buf), *n = elements(c, count), *have = ac_sy_text(&c->s, o.y);
+  int64_t few;
+  bool block = !v->off && ac_sy_const(count, &few) && few * ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes <= 32; /* no buffer is smaller */
+  o.refuted = ac_sprintf(c->a, "%s written to '%s', which has room for %s", n, name, have);
+  if (!block) o.unknown = ac_sprintf(c->a, "%s written to '%s', which has room for %s: that they fit is not proved", n, name, have);
+  o.help = "declare the buffer larger, or bound the count with min(...)";
+  ac_chk_must_le(c, o);
+}
+
+/* The new valid length after `count` elements were written at `off`. NULL: not known. */
+static ac_sym *grown(ac_chk *c, const ac_kbuf *b, ac_sym *off, ac_sym *count) {
+  ac_syms *s = &c->s;
+  ac_sym *end = off ? ac_sy_add(s, off, count) : count;
+  ac_sym *old = b->set == AC_UNSET ? ac_sy_int(s, 0) : b->rank == 1 ? b->ext[0] : NULL;
+  if (!old || b->set == AC_MAYBE) return off ? NULL : old ? count : NULL;
+  if (old == end || ac_sy_le(s, end, old, c->st->facts)) return old;
+  if (off && !ac_sy_le(s, off, old, c->st->facts)) return NULL; /* a hole, perhaps */
+  if (ac_sy_le(s, old, end, c->st->facts)) return end;
+  return ac_sy_fn(s, AC_SY_MAX, old, end);
+}
+
+/* Dimension by dimension: rows have a pitch of their own. */
+static void check_dims(ac_chk *c, const ac_kval *v, const ac_kbuf *shape, ac_loc loc) {
+  const char *name = ac_chk_buf_name(c, v->buf);
+  for (int d = 0; d < shape->rank; d++) {
+    ac_oblig o = {.x = shape->ext[d], .y = c->fn->dims[v->buf][d], .code = AC0516, .loc = loc};
+    if (!o.x || !o.y) continue;
+    o.refuted = ac_sprintf(c->a, "dimension %d of the tile is %s, that of '%s' is %s", d, ac_sy_text(&c->s, o.x), name, ac_sy_text(&c->s, o.y));
+    o.unknown = ac_sprintf(c->a, "%s: that it fits is not proved", o.refuted);
+    o.help = "declare the buffer larger, or bound the arange with min(...)";
+    ac_chk_must_le(c, o);
+  }
+}
+
+void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc) {
+  ac_kbuf *b = &c->st->bufs[v->buf];
+  if (count && !shape) check_room(c, v, count, loc);
+  if (shape) check_dims(c, v, shape, loc);
+  if (count && v->len) {
+    ac_oblig o = {.x = count, .y = v->len, .code = AC0516, .loc = loc};
+    o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count), ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
+    ac_chk_must_le(c, o);
+  }
+  if (shape) {
+    ac_kbuf n = *shape;
+    n.set = AC_SET;
+    n.loc = loc;
+    *b = n;
+    return;
+  }
+  int rank = c->fn->f->buffers.data[v->buf]->rank;
+  ac_kbuf n = {.set = AC_SET, .rank = 1, .loc = loc};
+  if (rank > 1 && count == c->fn->caps[v->buf]) {
+    n.rank = rank;
+    memcpy(n.ext, c->fn->dims[v->buf], sizeof n.ext);
+  } else if (rank > 1 && keep && b->rank == rank) {
+    memcpy(n.ext, b->ext, sizeof n.ext);
+    n.rank = rank;
+  } else {
+    n.ext[0] = !count ? NULL : v->off || keep ? grown(c, b, v->off, count) : count;
+    if (v->off && b->set != AC_SET && !n.ext[0]) n.set = AC_MAYBE;
+  }
+  *b = n;
+}
+
+/* ---- tiles of copies ---- */
+
+typedef struct {
+  int rank;
+  const ac_kdim *dim[4];
+  ac_kdim made; /* axis of `load(ptr, buf, count=n)` */
+} axes;
+
+static void real_axes(const ac_ktile *t, axes *x) {
+  x->rank = 0;
+  for (int d = 0; d < t->rank; d++)
+    if (t->dim[d].axis) x->dim[x->rank++] = &t->dim[d];
+}
+
+/* Rows that follow each other without a gap are one longer row. */
+static bool contiguous(ac_chk *c, const axes *x) {
+  ac_sym *step = ac_sy_int(&c->s, 1);
+  for (int d = x->rank - 1; d >= 0; d--) {
+    if (x->dim[d]->stride != step) return false;
+    step = ac_sy_mul(&c->s, step, x->dim[d]->extent);
+  }
+  return true;
+}
+
+static ac_cexpr *one(ac_chk *c, ac_loc loc) {
+  ac_cexpr *e = ac_chk_new(c, AC_CE_INT, loc);
+  e->i = 1;
+  return e;
+}
+
+static bool stale(ac_chk *c, const ac_cexpr *e, const char *what) {
+  ac_diag *g = ac_error(ac_chk_d(c), AC0511, e->loc, "the %s of `%s` was computed from a name that has a new value by now", what, text(c, e));
+  ac_help(ac_chk_d(c), g, "compute the offsets right before they are used");
+  return false;
+}
+
+/* Writes the tile into the tree. `count` overrides the extent of a one-dimensional tile. */
+static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axes *x, ac_sym *extents[4], ac_cexpr *count_e) {
+  ac_ctile *out = AC_NEW(c->a, ac_ctile);
+  out->param = t->param;
+  out->rank = x->rank;
+  out->base = ac_chk_write(c, t->base, t->base_e, false);
+  if (!out->base) return stale(c, e, "start"), NULL;
+  for (int d = 0; d < x->rank; d++) {
+    out->axis[d].extent = ac_chk_write(c, extents[d], d == 0 && count_e ? count_e : x->dim[d]->extent_e, false);
+    out->axis[d].stride = ac_chk_write(c, x->dim[d]->stride, x->dim[d]->stride_e, false);
+    if (!out->axis[d].extent) return stale(c, e, "length"), NULL;
+    if (!out->axis[d].stride) return stale(c, e, "stride"), NULL;
+  }
+  return out;
+}
+
+static bool check_move_dtype(ac_chk *c, ac_cexpr *e, int param, int buf, const char *prim) {
+  ac_cparam *p = &c->fn->f->params[param];
+  ac_cbuffer *b = c->fn->f->buffers.data[buf];
+  if (p->dtype == AC_NODTYPE) p->dtype = b->dtype;
+  bool bytes = p->dtype == AC_BOOL && (b->dtype == AC_U8 || b->dtype == AC_I8); /* a bool is a byte, 0 or 1 */
+  if (p->dtype == b->dtype || bytes) return true;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s between '%s' of %s and '%s' of %s", prim, p->name, ac_dtypes[p->dtype].name, b->name, ac_dtypes[b->dtype].name);
+  ac_help(ac_chk_d(c), g, "copies do not convert: use a %s buffer, and tl.cast in a compute block", ac_dtypes[p->dtype].name);
+  return false;
+}
+
+/* ndim of the buffer against that of the tile; a contiguous tile may go to a buffer with one dimension. */
+static bool match_rank(ac_chk *c, const ac_cexpr *e, axes *x, int buf, bool *flat) {
+  int rank = c->fn->f->buffers.data[buf]->rank;
+  *flat = x->rank > 1 && rank == 1 && contiguous(c, x);
+  if (x->rank == rank || *flat || (x->rank == 0 && rank == 1)) return true;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "the tile has %d dimension%s, the buffer '%s' has %d", x->rank, x->rank == 1 ? "" : "s", ac_chk_buf_name(c, buf), rank);
+  if (rank == 1)
+    ac_help(ac_chk_d(c), g, "rows start on 32-byte boundaries in UB: declare the buffer as tl.alloc_ub((rows, cols), dtype)");
+  else
+    ac_help(ac_chk_d(c), g, "declare the buffer with the tile's dimensions");
+  return false;
+}
+
+typedef struct {
+  const ac_ktile *t;
+  axes x;
+  bool flat;
+  ac_sym *ext[4], *total;
+  ac_ctile *out;
+} move;
+
+static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int buf, ac_cexpr *count_e, ac_sym *count, move *m, const char *prim) {
+  m->t = g->tile;
+  if (!m->t) return stale(c, gm, "address");
+  if (m->t->param < 0) {
+    ac_diag *x = ac_error(ac_chk_d(c), AC0506, gm->loc, "`%s` has offsets, but no tensor", text(c, gm));
+    ac_help(ac_chk_d(c), x, "tl.%s(tensor + offsets, buffer)", prim);
+    return false;
+  }
+  real_axes(m->t, &m->x);
+  if (m->x.rank == 0 && count) { /* pointer and count: that many elements in a row */
+    m->x.made = (ac_kdim){true, count, ac_sy_int(&c->s, 1), count_e, one(c, e->loc)};
+    m->x.dim[0] = &m->x.made;
+    m->x.rank = 1;
+  }
+  if (!check_move_dtype(c, e, m->t->param, buf, prim) || !match_rank(c, e, &m->x, buf, &m->flat)) return false;
+  if (count && m->x.rank > 1) {
+    ac_error(ac_chk_d(c), AC0522, count_e->loc, "`count=` is for tiles with one dimension; the aranges say how much of this one");
+    return false;
+  }
+  m->total = ac_sy_int(&c->s, 1);
+  for (int d = 0; d < m->x.rank; d++) {
+    m->ext[d] = count && m->x.rank == 1 ? count : m->x.dim[d]->extent;
+    m->total = ac_sy_mul(&c->s, m->total, m->ext[d]);
+  }
+  if (count && m->x.rank == 1) {
+    ac_oblig o = {.x = count, .y = m->x.dim[0]->extent, .code = AC0514, .loc = count_e->loc};
+    o.refuted = ac_sprintf(c->a, "count is %s, but the arange has %s", ac_sy_text(&c->s, count), ac_sy_text(&c->s, o.y));
+    ac_chk_must_le(c, o);
+  }
+  if (c->quiet) return true;
+  m->out = write_tile(c, gm, m->t, &m->x, m->ext, count ? count_e : NULL);
+  if (!m->out) return false;
+  if (m->flat) { /* one long row */
+    m->out->axis[0].extent = ac_chk_write(c, m->total, NULL, false);
+    m->out->axis[0].stride = one(c, e->loc);
+    m->out->rank = 1;
+  }
+  gm->tile = m->out;
+  gm->type = AC_CT_TILE;
+  gm->dtype = c->fn->f->params[m->t->param].dtype;
+  return true;
+}
+
+static void fill_count(ac_chk *c, ac_cexpr *e, int at, const move *m) {
+  if (c->quiet || e->args[at]) return;
+  e->args[at] = m->out->rank == 1 ? m->out->axis[0].extent : ac_chk_write(c, m->total, NULL, false);
+  if (e->args[at]) e->kw[at] = "count";
+  for (int i = at + 1; i < e->n_args; i++)
+    if (e->args[i]) e->kw[i] = "pad";
+}
+
+ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
+  move m = {0};
+  ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
+  if (!c->quiet) {
+    b->loaded = true;
+    if (c->loop_depth) c->fn->in_loop[v[1].buf] = true;
+  }
+  ac_sym *count = e->args[2] ? v[2].sym : NULL;
+  bool multi = e->n_args > 0 && v[0].tile && v[0].tile->rank > 1;
+  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi ? NULL : count, &m, "load")) {
+    ac_chk_written(c, &v[1], NULL, NULL, false, e->loc);
+    return none;
+  }
+  c->fn->f->params[m.t->param].in = true;
+  if (!e->args[2]) fill_count(c, e, 2, &m);
+  if (b->rank == 1) {
+    ac_chk_written(c, &v[1], m.total, NULL, false, e->loc);
+  } else {
+    ac_kbuf shape = {.rank = b->rank};
+    memcpy(shape.ext, m.ext, sizeof shape.ext);
+    ac_chk_written(c, &v[1], NULL, &shape, false, e->loc);
+  }
+  if (e->args[3]) { /* pad: valid up to the capacity */
+    ac_kbuf *k = &c->st->bufs[v[1].buf];
+    k->rank = b->rank;
+    memcpy(k->ext, c->fn->dims[v[1].buf], sizeof k->ext);
+    if (v[1].off) k->ext[0] = c->fn->caps[v[1].buf];
+  }
+  return (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+}
+
+ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
+  move m = {0};
+  ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
+  if (!c->quiet) {
+    b->stored = true;
+    if (c->loop_depth) c->fn->in_loop[v[1].buf] = true;
+  }
+  bool readable = ac_chk_readable(c, &v[1], e->args[1]->loc);
+  bool multi = v[0].tile && v[0].tile->rank > 1;
+  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi || !e->args[2] ? NULL : v[2].sym, &m, "store")) return none;
+  c->fn->f->params[m.t->param].out = true;
+  if (!e->args[2]) fill_count(c, e, 2, &m);
+  if (!readable) return none;
+  const ac_kbuf *k = &c->st->bufs[v[1].buf];
+  if (k->mask) {
+    ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' holds a mask of bits; it cannot be stored", b->name);
+    return none;
+  }
+  ac_sym *have = ac_chk_extent(c, &v[1]);
+  if (!have) return none; /* how much is valid is not known: no verdict */
+  for (int d = 0; d < (b->rank > 1 && k->rank == b->rank ? b->rank : 1); d++) {
+    bool rows = b->rank > 1 && k->rank == b->rank;
+    ac_oblig o = {.x = rows ? m.ext[d] : m.total, .y = rows ? k->ext[d] : have, .code = AC0514, .loc = e->loc, .other = k->loc};
+    if (!o.y) continue;
+    o.refuted = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid", ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
+    o.unknown = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid: that these suffice is not proved", ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
+    o.help = "store with the tile that it was loaded with: the same arange";
+    ac_chk_must_le(c, o);
+  }
+  return (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+}

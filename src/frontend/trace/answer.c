@@ -149,7 +149,7 @@ PyObject *tr_input(PyObject *self, PyObject *args) {
   tr_tensor *t = (tr_tensor *)o;
   Py_XDECREF(t->base);
   t->base = NULL;
-  t->maybe_copy = false;
+  t->strided = t->maybe_copy = false;
   t->g = tr.main;
   t->v = v;
   t->version++;

@@ -27,6 +27,7 @@ typedef struct {
   ac_graph *made_in;    /* in this graph */
   uint64_t version;     /* counts writes */
   uint64_t base_version;
+  bool strided;         /* a view that does not lie in memory in order */
   bool maybe_copy;      /* reshape of something strided: view or copy, as memory happens to lie */
 } tr_tensor;
 

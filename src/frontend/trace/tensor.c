@@ -212,42 +212,45 @@ ac_value *tr_value_of(PyObject *o, const char *what) {
 
 /* ---- views ---- */
 
-static bool strided(const ac_value *v) {
+/* Does what was computed from `of` by view operations lie in memory out of order? Values say nothing of memory (one may have been put
+ * together after a write), so only the way from the base counts. */
+static bool strided(const ac_value *v, const ac_value *of, bool base) {
+  if (v == of) return base;
   const ac_node *n = v->def;
-  if (!n) return false;
   switch (n->op) {
-  case AC_G_PERMUTE:
-  case AC_G_EXPAND:
-  case AC_G_DIAGONAL:
-  case AC_G_UNFOLD: return true;
-  case AC_G_SLICE:
-  case AC_G_SELECT: return n->args[1].i->example != 0 || strided(n->args[0].t);
+  case AC_G_SLICE: return n->args[4].i->example != 1 || n->args[1].i->example != 0 || strided(n->args[0].t, of, base);
+  case AC_G_SELECT: return n->args[1].i->example != 0 || strided(n->args[0].t, of, base);
   case AC_G_UNSQUEEZE:
-  case AC_G_SQUEEZE: return strided(n->args[0].t);
-  default: return false;
+  case AC_G_SQUEEZE: return strided(n->args[0].t, of, base);
+  case AC_G_RESHAPE: return false;
+  default: return true;
   }
 }
 
-static bool in_chain(const ac_value *v, const ac_value *of, bool *maybe_copy) {
-  for (; v != of; v = v->def->args[0].t) {
+static bool is_made_of(const ac_value *v, const ac_value *of) {
+  for (; v != of; v = v->def->args[0].t)
     if (!v->def || ac_op_info(v->def->op)->cls != C_VIEW) return false;
-    if (v->def->op == AC_G_RESHAPE && strided(v->def->args[0].t)) *maybe_copy = true;
-  }
   return true;
+}
+
+static bool reshapes_strided(const ac_value *v, const ac_value *of, bool base) {
+  for (; v != of; v = v->def->args[0].t)
+    if (v->def->op == AC_G_RESHAPE && strided(v->def->args[0].t, of, base)) return true;
+  return false;
 }
 
 PyObject *tr_wrap_result(ac_value *v, PyObject *of) {
   PyObject *r = tr_wrap(tr.cur, v);
   for (PyObject *b = of; r && b; b = cell(b)->base) {
     tr_tensor *t = cell(r), *base = cell(b);
-    bool maybe_copy = false;
-    if (base->g != tr.cur || !in_chain(v, base->v, &maybe_copy)) continue;
+    if (base->g != tr.cur || !is_made_of(v, base->v)) continue;
     t->base = tr_ref(b);
     t->made = v;
     t->of = base->v;
     t->made_in = tr.cur;
     t->base_version = base->version;
-    t->maybe_copy = maybe_copy || base->maybe_copy;
+    t->strided = strided(v, base->v, base->strided);
+    t->maybe_copy = base->maybe_copy || reshapes_strided(v, base->v, base->strided);
     break;
   }
   return r;
@@ -422,7 +425,7 @@ static PyObject *get_base(PyObject *o, void *unused) {
 
 static PyObject *get_strided(PyObject *o, void *unused) {
   (void)unused;
-  return PyBool_FromLong(cell(o)->v && strided(cell(o)->v));
+  return PyBool_FromLong(cell(o)->strided);
 }
 
 /* _copy(cls): another cell of class cls with the same value now: a clone. */
@@ -452,6 +455,7 @@ static PyObject *py_set_data(PyObject *o, PyObject *src) {
   tr_tensor *t = cell(o);
   Py_XDECREF(t->base);
   t->base = NULL;
+  t->strided = t->maybe_copy = false;
   t->v = v;
   t->g = tr.cur;
   t->version++;

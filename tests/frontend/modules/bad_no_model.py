@@ -1,0 +1,6 @@
+# expect: AC0201 0 no class derived
+import torch
+
+
+def forward(x):
+    return x

@@ -407,6 +407,7 @@ static void forward(ac_graph *g) {
         n->args[k].ts[j] = forward_to(g, n->args[k].ts[j]);
     }
   }
+  if (!g->inputs.len) return; /* a generator graph: another graph points to what it makes */
   for (size_t i = 0; i < g->outputs.len; i++) { /* an output that is an input, or a literal, keeps a node that copies it */
     ac_value *to = forward_to(g, g->outputs.data[i].value);
     if (to && to->def && ac_op_info(to->def->op)->cls != C_LEAF) g->outputs.data[i].value = to;
@@ -452,7 +453,7 @@ static void collect(ac_arena *a, ac_value *v, bool *seen, node_vec *order) {
 }
 
 void ac_graph_prune(ac_graph *g) {
-  if (!g->outputs.len) return; /* a generator graph: its values are referred to from the inputs of another */
+  if (!g->outputs.len) return; /* nobody has said what is needed */
   forward(g);
   bool *seen = AC_NEW_N(g->arena, bool, g->values.len);
   node_vec order = {0};

@@ -78,9 +78,14 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   if (c.form == ACSIM_COPY_PAD) row = ((int64_t)(c.left + c.right) * es + c.bytes + 31) / 32 * 32;
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += row + c.dst_gap, from += c.bytes + c.src_gap) {
     acsim_access x = {"dst", dst, to, row, 32, ACSIM_WRITE};
-    bool ok = acsim_touch(b, AC_PIPE_MTE2, name_of(&c), AT, &x, 1);
-    ok = acsim_gm_touch(b, AC_PIPE_MTE2, name_of(&c), AT, src, from, c.bytes, GM_READ) && ok;
-    if (!ok) return;
+    bool fits = acsim_touch(b, AC_PIPE_MTE2, name_of(&c), AT, &x, 1);
+    if (!acsim_gm_touch(b, AC_PIPE_MTE2, name_of(&c), AT, src, from, c.bytes, GM_READ)) {
+      /* reported; the part that exists still arrives, so that one mistake is not followed by many */
+      if (fits) memcpy(acsim_data(b, dst, to), src->ptr + from, (size_t)acsim_gm_clip(b, src, from, c.bytes, false));
+      acsim_settle(b, dst, to, row);
+      continue;
+    }
+    if (!fits) return;
     if (c.form == ACSIM_COPY_PAD) {
       pad_row(b, &c, dst, to, src->ptr + from, es, row);
     } else {
@@ -90,15 +95,16 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   }
 }
 
-static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const uint8_t *from, int es, acsim_at at) {
+static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const uint8_t *from, int64_t bytes, int es, acsim_at at) {
+  if (!bytes) return;
   if (b->atomic == ACSIM_ATOMIC_NONE) {
-    memcpy(to, from, (size_t)c->bytes);
+    memcpy(to, from, (size_t)bytes);
     return;
   }
   if (c->type != b->atomic_type)
     acsim_fault(b->s, b, "atomic-type", at, "the atomic store is set for %s, the tensor is %s", ac_dtypes[b->atomic_type].name,
                 ac_dtypes[c->type].name);
-  acsim_math_atomic(b->atomic, c->type, to, from, c->bytes / es, b->s->cfg.saturate);
+  acsim_math_atomic(b->atomic, c->type, to, from, bytes / es, b->s->cfg.saturate);
 }
 
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file, int32_t line) {
@@ -111,10 +117,16 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   if (atomic) acsim_gate(b);
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += c.bytes + c.dst_gap, from += row + c.src_gap) {
     acsim_access x = {"src", src, from, c.bytes, 32, ACSIM_READ};
-    bool ok = acsim_touch(b, AC_PIPE_MTE3, name_of(&c), AT, &x, 1);
-    ok = acsim_gm_touch(b, AC_PIPE_MTE3, name_of(&c), AT, dst, to, c.bytes, atomic ? GM_UPDATE : GM_WRITE) && ok;
-    if (!ok) return;
-    store_row(b, &c, dst->ptr + to, acsim_data(b, src, from), es, AT);
+    acsim_gm_how how = atomic ? GM_UPDATE : GM_WRITE;
+    bool fits = acsim_touch(b, AC_PIPE_MTE3, name_of(&c), AT, &x, 1);
+    int64_t bytes = c.bytes;
+    if (!acsim_gm_touch(b, AC_PIPE_MTE3, name_of(&c), AT, dst, to, bytes, how)) {
+      bytes = acsim_gm_clip(b, dst, to, bytes, true); /* as in acsim_copy_in */
+      acsim_global part = {dst->ptr, NULL, 0};
+      if (bytes) acsim_gm_touch(b, AC_PIPE_MTE3, name_of(&c), AT, &part, to, bytes, how);
+    }
+    if (!fits) return;
+    store_row(b, &c, dst->ptr + to, acsim_data(b, src, from), bytes, es, AT);
   }
 }
 

@@ -151,6 +151,8 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
 /* Host address of byte `off` of the view (checked before by acsim_touch). */
 uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);
 uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off);
+/* After a fault: what the instruction would have written counts as written, so that one mistake is reported once. */
+void acsim_settle(acsim_block *b, const acsim_local *t, int64_t off, int64_t bytes);
 acsim_memory *acsim_memory_of(acsim_block *b, int mem);
 bool acsim_all_written(const uint8_t *state, int64_t n);
 const char *acsim_pos_name(int pos);
@@ -160,6 +162,8 @@ const char *acsim_mem_name(int mem);
 typedef enum { GM_READ, GM_WRITE, GM_UPDATE /* atomic */ } acsim_gm_how;
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off, int64_t bytes,
                     acsim_gm_how how);
+/* After a fault: how many bytes from the start on may be touched all the same. */
+int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_t bytes, bool write);
 acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
 void acsim_gm_report(acsim_session *s);
 

@@ -114,6 +114,12 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
   return true;
 }
 
+void acsim_settle(acsim_block *b, const acsim_local *t, int64_t off, int64_t bytes) {
+  int64_t from = (int64_t)t->addr + off - t->base;
+  bool mine = t->buf && t->buf < b->slots.len && b->slots.data[t->buf].gen == t->gen;
+  if (mine && from >= 0 && bytes > 0 && from + bytes <= t->size) memset(acsim_state(b, t, off), 0xff, (size_t)bytes);
+}
+
 /* ---- global memory ---- */
 
 acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p) {
@@ -221,6 +227,14 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (how != GM_WRITE && !filled) gm_poison(b, op, at, m, from, to);
   if (how != GM_READ) gm_written(b, at, m, from, to, how == GM_WRITE && m->b.kind != ACSIM_WORKSPACE);
   return true;
+}
+
+int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_t bytes, bool write) {
+  const uint8_t *p = g->ptr + off;
+  acsim_gm *m = acsim_gm_find(b->s, p);
+  if (!m || p >= m->end || p < m->start + m->b.system) return 0;
+  if (write && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) return 0;
+  return m->end - p < bytes ? m->end - p : bytes;
 }
 
 /* ---- at the end: every element of every output exactly once ---- */

@@ -165,7 +165,10 @@ static void elementwise(const call *c) {
   x[k++] = (acsim_access){"dst", v->dst, 0, n * c->ds, BLOCK_BYTES, ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0)};
   if (v->a) x[k++] = (acsim_access){v->b ? "src0" : "src", v->a, 0, n * c->es, BLOCK_BYTES, soft};
   if (v->b) x[k++] = (acsim_access){"src1", v->b, 0, n * c->es, BLOCK_BYTES, soft};
-  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, k)) return;
+  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, k)) {
+    acsim_settle(c->b, v->dst, 0, n * c->ds);
+    return;
+  }
   if (v->a) check_overlap(c, v->a, c->es, n, v->b ? "src0" : "src");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
   uint8_t *d = acsim_data(c->b, v->dst, 0);

@@ -152,6 +152,11 @@ inline int32_t run_tiling(acsim_host_call *c) {
   x.tiling.capacity = static_cast<size_t>(c->tiling_capacity);
   if (tiling(&x) != ge::GRAPH_SUCCESS) return c->status = ACSIM_HOST_REFUSED;
   c->tiling_size = x.tiling.size;
+  for (size_t i = 0; c->need_atomic && i < op->outputs.size(); i++) {
+    c->output_filled[i] = op->outputs[i].has_init;
+    c->output_fill[i] = op->outputs[i].init;
+  }
+  c->library_workspace = platform_ascendc::PlatformAscendC(&c->chip).GetLibApiWorkSpaceSize();
   c->n_workspaces = static_cast<int32_t>(x.n_workspaces);
   for (size_t i = 0; i < x.n_workspaces; i++) c->workspaces[i] = x.workspaces[i];
   return c->status = ACSIM_HOST_OK;

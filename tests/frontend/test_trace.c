@@ -35,6 +35,7 @@ static int check_bad(const char *path) {
   ac_diags_init(&d, a);
   char *text = ac_read_file(a, path, 0, NULL, &d), code[16], want[200] = "";
   int line = 0;
+  text[strcspn(text, "\n")] = 0;
   assert_true(sscanf(text, "# expect: %15s %d %199[^\n]", code, &line, want) >= 2);
   bool slow = strstr(path, "bad_loop") != NULL;
   ac_trace_opts o = AC_TRACE_DEFAULTS;

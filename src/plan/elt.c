@@ -82,7 +82,7 @@ static bool one_element(const elt *e, const ac_value *v) {
   return true;
 }
 
-static const char *op_name(const ac_value *v) { return v->def ? ac_op_info(v->def->op)->id : v->name; }
+static const char *op_name(const ac_value *v) { return v->name ? v->name : v->def ? ac_op_info(v->def->op)->id : "?"; }
 
 static bool no(elt *e, const ac_value *v, const char *why) {
   return pl_refuse(e->p, v->def ? v->def->loc : AC_NOLOC, op_name(v), "%s", why);
@@ -461,6 +461,7 @@ static void params(elt *e) {
     if (e->groups[q].used) ac_cb_param(b, e->groups[q].name, NULL);
   ac_cb_param(b, "per_core", NULL);
   ac_cb_param(b, "tile", NULL);
+  if (vir_has_masks(&e->v)) ac_cb_param(b, "mask_bytes", NULL);
   for (size_t i = 0; i < e->scalars.len; i++) ac_cb_param(b, e->scalars.data[i].name, NULL);
 }
 
@@ -507,7 +508,7 @@ static void kernel(elt *e) {
   pl_let(p, "pid", "tl.program_id(0)");
   pl_let(p, "start", "pid * per_core");
   pl_let(p, "end", "min(start + per_core, n)");
-  vir_alloc(&e->v, "tile");
+  vir_alloc(&e->v, "tile", "mask_bytes");
   scalar_loads(e, false);
   if (e->rows) row_loop(e);
   else flat_loop(e);
@@ -569,10 +570,13 @@ static void host(elt *e) {
   pl_let(p, e->host_per_core, "max(%lld, tl.align_up(tl.cdiv(%s, tl.num_cores()), %lld))", (long long)e->align, e->host_n, (long long)e->align);
   pl_let(p, e->host_cores, "max(1, tl.cdiv(%s, %s))", e->host_n, e->host_per_core);
   int64_t scratch = vir_scratch(&e->v);
-  pl_note(p, "Tiling: an element takes %s = %g bytes of UB (2* is double buffering: copies run beside the computation). %lld bytes%s hold %lld elements, rounded down to whole 256.",
+  pl_note(p,
+          "Tiling: an element takes %s = %g bytes of UB (2* is double buffering: copies run beside the computation). %lld bytes%s hold "
+          "%lld elements, in whole 256. A core with less to do takes smaller tiles, about four, so that there is something to overlap.",
           vir_bytes_text(&e->v), vir_bytes(&e->v), (long long)pl_ub_budget(p),
           scratch ? ac_sprintf(p->a, " less %lld of scratch", (long long)scratch) : "", (long long)e->tile);
-  pl_let(p, e->host_tile, "%lld", (long long)e->tile);
+  int64_t least = e->tile < 1024 ? e->tile : 1024;
+  pl_let(p, e->host_tile, "min(%lld, max(%lld, tl.align_up(tl.cdiv(%s, 4), 256)))", (long long)e->tile, (long long)least, e->host_per_core);
   AC_VEC(ac_cexpr *) args = {0};
   for (int k = 0; k < e->n_leaves; k++)
     if (e->leaves[k].ptr) ac_push(p->a, &args, ac_ce_name(b, p->in_name[e->leaves[k].input]));
@@ -584,6 +588,7 @@ static void host(elt *e) {
   }
   ac_push(p->a, &args, ac_ce_name(b, e->host_per_core));
   ac_push(p->a, &args, ac_ce_name(b, e->host_tile));
+  if (vir_has_masks(&e->v)) ac_push(p->a, &args, ac_ce_int(b, e->tile / 8));
   for (size_t i = 0; i < e->scalars.len; i++) ac_push(p->a, &args, ac_ce_parse(b, "%s", e->scalars.data[i].host));
   ac_cb_launch(b, e->kernel, ac_ce_name(b, e->host_cores), (int)args.len, args.data);
 }

@@ -162,7 +162,7 @@ static void long_kernel(soft *s) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const params[] = {"rows", "cols", "rows_per_core", "tile", NULL};
-  start_kernel(s, "long", "A row longer than UB in two passes: lane k keeps maximum and sum of elements k, k + tile, ...", params);
+  start_kernel(s, "long", "Rows longer than UB: lane k keeps maximum and sum of elements k, k + tile, ...", params);
   pl_let(p, "first", "pid * rows_per_core");
   pl_let(p, "last", "min(first + rows_per_core, rows)");
   copy_buffers(s, "tile", false);
@@ -176,8 +176,9 @@ static void long_kernel(soft *s) {
   fill(s, "m", -(double)FLT_MAX, "tile");
   fill(s, "s", 0, "tile");
   ac_cb_end(b);
-  ac_cb_comment(b, "First pass. The state is a vector, so no tile waits for a scalar; one reduction a row joins the lanes.");
-  ac_cb_comment(b, "The last tile touches its first `count` lanes only.");
+  pl_note(p,
+          "First pass. The state is a vector, so no tile waits for a scalar; one reduction a row joins the lanes. The last tile touches its "
+          "first `count` lanes only.");
   ac_cb_for(b, "i", ac_ce_int(b, 0), name(s, "cols"), name(s, "tile"));
   pl_let(p, "count", "min(tile, cols - i)");
   pl_let(p, "offs", "base + i + tl.arange(0, count)");
@@ -223,7 +224,7 @@ static void inner_kernel(soft *s) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const params[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
-  start_kernel(s, "inner", "A unit is `width` neighbouring positions of the inner dimensions: their softmaxes run side by side, a lane each.", params);
+  start_kernel(s, "inner", "A unit is `width` neighbouring inner positions, whose softmaxes run side by side.", params);
   pl_let(p, "first", "pid * units_per_core");
   pl_let(p, "last", "min(first + units_per_core, units)");
   copy_buffers(s, "tile", false);
@@ -356,7 +357,7 @@ static void host(soft *s) {
     rows_branch(s);
     return;
   }
-  ac_cb_comment(b, "The tensor is outer x axis x inner.");
+  ac_cb_comment(b, d == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
   pl_let(p, "outer", "tl.prod(%s.shape[:%lld])", x, d);
   pl_let(p, "axis", "%s.shape[%lld]", x, d);
   if (d == -1) {

@@ -232,6 +232,12 @@ static double buf_bytes(const vir_buf *b) {
   return (double)ac_dtypes[b->dtype].bytes * (b->loaded || b->stored ? 2 : 1);
 }
 
+bool vir_has_masks(const vir *v) {
+  for (size_t i = 0; i < v->bufs.len; i++)
+    if (v->bufs.data[i].mask) return true;
+  return false;
+}
+
 double vir_bytes(const vir *v) {
   double sum = 0;
   for (size_t i = 0; i < v->bufs.len; i++) sum += buf_bytes(&v->bufs.data[i]);
@@ -250,10 +256,10 @@ const char *vir_bytes_text(const vir *v) {
   return ac_buf_str(&s);
 }
 
-void vir_alloc(vir *v, const char *tile) {
+void vir_alloc(vir *v, const char *tile, const char *mask_bytes) {
   for (size_t i = 0; i < v->bufs.len; i++) {
     const vir_buf *b = &v->bufs.data[i];
-    if (b->mask) pl_alloc(v->p, b->name, ac_sprintf(v->p->a, "%s // 8", tile), AC_U8, false);
+    if (b->mask) pl_alloc(v->p, b->name, mask_bytes, AC_U8, false);
     else pl_alloc(v->p, b->name, tile, b->dtype, false);
   }
 }

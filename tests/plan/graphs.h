@@ -103,8 +103,8 @@ static inline world *ex_adam(void) {
 /* silu(x * scale + bias) with a row vector and a value a row. */
 static inline world *ex_broadcast(void) {
   world *w = world_new("scaled_silu");
-  ac_value *x = tensor(w, "x", AC_F32, 2, DIMS(7, 1003)), *b = tensor(w, "bias", AC_F32, 1, DIMS(1003));
-  ac_value *s = tensor(w, "scale", AC_F32, 2, DIMS(7, 1));
+  ac_value *x = tensor(w, "x", AC_F32, 2, DIMS(7, 1003)), *s = tensor(w, "scale", AC_F32, 2, DIMS(7, 1));
+  ac_value *b = tensor(w, "bias", AC_F32, 1, DIMS(1003));
   out(w, "y", un(w, AC_G_SILU, bin(w, AC_G_ADD, bin(w, AC_G_MUL, x, s), b)));
   return w;
 }

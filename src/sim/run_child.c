@@ -166,15 +166,26 @@ static bool run_host(const ac_run_job *j) {
 
 /* ---- the blocks ---- */
 
+/* As the framework does before a launch with SetNeedAtomic and InitValue. */
+static void fill_output(const ac_sim_tensor *t, uint64_t value) {
+  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes;
+  for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)value);
+}
+
 static acsim_session *open_session(const ac_run_job *j) {
+  const acsim_host_call *c = &j->out->call;
   acsim_buffer b[2 * ACSIM_HOST_TENSORS];
-  int n = 0;
+  int n = 0, out = 0;
   for (int i = 0; i < j->n_tensors && n < (int)AC_COUNT(b); i++) {
     const ac_sim_tensor *t = &j->tensors[i];
+    bool filled = t->output && c->output_filled[out];
+    if (filled) fill_output(t, c->output_fill[out]);
+    out += t->output;
     b[n++] = (acsim_buffer){.name = t->name,
                             .data = t->data,
                             .bytes = t->bytes,
                             .elem = ac_dtypes[t->dtype].bytes,
+                            .zeroed = filled,
                             .kind = !t->output      ? ACSIM_INPUT
                                     : t->also_input ? ACSIM_INOUT
                                                     : ACSIM_OUTPUT};
@@ -244,10 +255,11 @@ static int run_msopgen(const ac_run_job *j) {
   acsim_session *s = open_session(j);
   void *workspace = map(o, o->workspace);
   if (o->problem) return 0;
-  if (workspace)
-    acsim_add_buffer(
-        s, &(acsim_buffer){
-               .name = "workspace", .data = workspace, .bytes = o->workspace, .elem = 1, .kind = ACSIM_WORKSPACE});
+  int64_t system = (int64_t)o->call.library_workspace;
+  acsim_buffer scratch = {
+      .name = "workspace", .data = workspace, .bytes = o->workspace, .elem = 1, .kind = ACSIM_WORKSPACE};
+  scratch.system = system < o->workspace ? system : o->workspace;
+  if (workspace) acsim_add_buffer(s, &scratch);
   if (o->tiling_bytes)
     acsim_add_buffer(
         s, &(acsim_buffer){

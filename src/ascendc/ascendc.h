@@ -39,6 +39,11 @@ typedef struct {
   const char *source_name; /* base name, for comments */
   const char *craft_text; /* the DSL program, written as <op>.craft */
   const char *command;    /* how it was made, for the README of the project (no times, no paths of this machine) */
+  /* What the frontend knows of the module (frontend.h, ac_module_info); without it ModelNew goes by the text alone. */
+  const char *class_name; /* NULL: "Model" */
+  const char *const *paths; /* one a graph input: Python expression that forward's arguments reach it by ("x", "xs[0]"); entries, or
+                             * the array, may be NULL: the input's name */
+  const char *result;     /* Python expression of forward's result over `out`, the list of its output tensors; NULL: one tensor or a tuple */
   json_t *verify;         /* extra keys for the manifest, or NULL (borrowed) */
 } ac_emit_opts;
 /* Complete project in memory: formats, manifest.json, README.md, device_test.py, <op>.craft. False on errors. Deterministic. */

@@ -56,8 +56,8 @@ const char *ac_cpp_dtype(ac_dtype d) { return d == AC_BOOL ? "uint8_t" : ac_dtyp
 static char *float_text(ac_cpp *t, double v) {
   ac_arena *a = t->a;
   if (t->host) {
-    if (isnan(v)) return "std::numeric_limits<double>::quiet_NaN()";
-    if (isinf(v)) return v > 0 ? "std::numeric_limits<double>::infinity()" : "-std::numeric_limits<double>::infinity()";
+    if (isnan(v)) return "static_cast<double>(NAN)";
+    if (isinf(v)) return v > 0 ? "static_cast<double>(INFINITY)" : "-static_cast<double>(INFINITY)";
     ac_buf b;
     ac_buf_init(&b, a);
     ac_put_double(&b, v);
@@ -506,6 +506,12 @@ void ac_cpp_kernels(ac_cpp *t) {
   for (size_t i = 0; i < AC_COUNT(helpers); i++)
     if (strstr(text, helpers[i].name)) ac_printf(&t->b, "%s\n", helpers[i].text);
   ac_puts(&t->b, text);
+}
+
+void ac_cpp_head(ac_emit_ctx *c, ac_cpp *t, const char *what) {
+  ac_comment(t, what);
+  ac_comment(t, ac_sprintf(c->a, "Made by ascendcraft %s from %s for %s; see README.md. Yours to use in any way.", AC_VERSION,
+                           c->o->source_name ? c->o->source_name : ac_sprintf(c->a, "%s.craft", c->p->op), c->p->chip->soc));
 }
 
 void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int), void *who) {

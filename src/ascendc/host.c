@@ -18,7 +18,7 @@ static const char shape_text[] =
     "inline void Refuse(const char *why)\n"
     "{\n"
     "    if (refusal[0] == 0) {\n"
-    "        std::snprintf(refusal, sizeof(refusal), \"%s\", why);\n"
+    "        snprintf(refusal, sizeof(refusal), \"%s\", why);\n"
     "    }\n"
     "}\n"
     "\n";
@@ -97,7 +97,7 @@ static const char checked_more_text[] =
     "    }\n"
     "    return b.v > 1 && a.v == -1 ? (b.v % 2 != 0 ? Checked(-1) : Checked(1)) : r;\n"
     "}\n"
-    "inline double Power(double a, double b) { return std::pow(a, b); }\n"
+    "inline double Power(double a, double b) { return pow(a, b); }\n"
     "\n"
     "// Size i of a tensor; negative i count from the end.\n"
     "inline Checked Dim(const ShapeView &s, Checked i)\n"
@@ -105,7 +105,7 @@ static const char checked_more_text[] =
     "    int64_t k = i.v < 0 ? i.v + s.rank : i.v;\n"
     "    if (k < 0 || k >= s.rank) {\n"
     "        if (refusal[0] == 0) {\n"
-    "            std::snprintf(refusal, sizeof(refusal), \"dimension %lld does not exist in a tensor of rank %d\", static_cast<long long>(i.v),\n"
+    "            snprintf(refusal, sizeof(refusal), \"dimension %lld does not exist in a tensor of rank %d\", static_cast<long long>(i.v),\n"
     "                          static_cast<int>(s.rank));\n"
     "        }\n"
     "        return 0;\n"
@@ -222,7 +222,7 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   if (doubles) ac_line(t, "plan.bufferNum = fixed + doubled * 2 <= %s ? 2 : 1;", have);
   ac_open(t, "if (fixed + doubled > %s)", have);
   ac_open(t, "if (refusal[0] == 0)");
-  ac_line(t, "std::snprintf(refusal, sizeof(refusal), \"%s needs %%lld bytes of UB, there are %%lld: take a smaller tile\",", k->name);
+  ac_line(t, "snprintf(refusal, sizeof(refusal), \"%s needs %%lld bytes of UB, there are %%lld: take a smaller tile\",", k->name);
   ac_line(t, "              static_cast<long long>((fixed + doubled).v), static_cast<long long>((%s).v));", have);
   ac_close(t, "");
   ac_close(t, "");

@@ -52,6 +52,8 @@ char *ac_host_attr_args(ac_emit_ctx *c);
 /* Index k of the input whose shape output `o` has in every rank, or -1. */
 int ac_shape_like(const ac_emit_ctx *c, int o);
 
+const char *ac_attr_name(const ac_emit_ctx *c, size_t i);
+
 /* ---- files ---- */
 void ac_add_file(ac_emit_ctx *c, ac_project *out, const char *path, const char *text, bool executable);
 char *ac_msopgen_json(ac_emit_ctx *c, const char *op_type);
@@ -59,6 +61,8 @@ char *ac_msopgen_tiling_h(ac_emit_ctx *c, const char *op_type);
 char *ac_msopgen_host(ac_emit_ctx *c, const char *op_type, const char *file_stem);
 char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry);
 char *ac_msopgen_binding(ac_emit_ctx *c, const char *op_type);
+/* The C++ function `<op>` of a torch extension; `aclnn`: through EXEC_NPU_CMD, else through <op>_run. */
+void ac_binding_function(ac_emit_ctx *c, ac_cpp *t, bool aclnn, const char *op_type);
 void ac_msopgen_files(ac_emit_ctx *c, ac_project *out);
 char *ac_direct_kernel(ac_emit_ctx *c);
 char *ac_direct_binding(ac_emit_ctx *c);

@@ -21,15 +21,16 @@
 /* ---- tiling ---- */
 
 #define TILING_KEY_IS(k) (acsim_tiling_key() == static_cast<uint64_t>(k))
-#define GET_TILING_DATA_WITH_STRUCT(Struct, name, arg)                                                                \
-  Struct name;                                                                                                         \
+#define GET_TILING_DATA_WITH_STRUCT(Struct, name, arg) \
+  Struct name;                                         \
   acsim_read_gm(&name, (arg), sizeof(Struct), __FILE__, __LINE__)
 #ifdef ACSIM_TILING_STRUCT
 #define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(ACSIM_TILING_STRUCT, name, arg)
 #endif
-#define GET_TILING_DATA_MEMBER(Struct, member, name, arg)                                                             \
-  decltype(Struct::member) name;                                                                                       \
-  acsim_read_gm(&name, reinterpret_cast<const uint8_t *>(arg) + offsetof(Struct, member), sizeof(name), __FILE__, __LINE__)
+#define GET_TILING_DATA_MEMBER(Struct, member, name, arg)                                                         \
+  decltype(Struct::member) name;                                                                                  \
+  acsim_read_gm(&name, reinterpret_cast<const uint8_t *>(arg) + offsetof(Struct, member), sizeof(name), __FILE__, \
+                __LINE__)
 #define REGISTER_TILING_DEFAULT(Struct) static_assert(sizeof(Struct) > 0, "")
 #define REGISTER_TILING_FOR_TILINGKEY(expression, Struct) static_assert(sizeof(Struct) > 0, "")
 #define KERNEL_TASK_TYPE(key, value) static_assert((value) < KERNEL_TYPE_MAX, "")
@@ -63,10 +64,15 @@ template <typename... A> void printf(const char *format, A... a) {
 /* ---- running blocks from the host part of a direct-launch file ---- */
 
 namespace acsim {
-template <typename F> void call_block(void *f) { (*static_cast<F *>(f))(); }
-template <typename F> void run_blocks(const char *name, uint32_t blocks, F f) { acsim_icpu_run(name, blocks, call_block<F>, &f); }
+template <typename F> void call_block(void *f) {
+  (*static_cast<F *>(f))();
+}
+template <typename F> void run_blocks(const char *name, uint32_t blocks, F f) {
+  acsim_icpu_run(name, blocks, call_block<F>, &f);
+}
 } // namespace acsim
-#define ICPU_RUN_KF(func, blkdim, ...) acsim::run_blocks(#func, static_cast<uint32_t>(blkdim), [&]() { func(__VA_ARGS__); })
+#define ICPU_RUN_KF(func, blkdim, ...) \
+  acsim::run_blocks(#func, static_cast<uint32_t>(blkdim), [&]() { func(__VA_ARGS__); })
 #define ICPU_SET_TILING_KEY(key) acsim_icpu_tiling_key(key)
 
 #endif

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 ac_strvec ac_chip_names(ac_arena *a) {
   ac_strvec names = {0};
@@ -101,7 +103,7 @@ static json_t *cached(ac_arena *a, const char *path, ac_diags *d) {
     struct entry *next;
     json_t *j;
     char path[];
-  } *all;
+  } * all;
   pthread_mutex_lock(&lock);
   struct entry *e = all;
   while (e && strcmp(e->path, path)) e = e->next;

@@ -14,7 +14,8 @@ ac_dtype ac_dtype_of(const char *name) {
   static const struct {
     const char *name;
     ac_dtype d;
-  } alias[] = {{"float", AC_F32}, {"half", AC_F16}, {"double", AC_F64}, {"int", AC_I32}, {"long", AC_I64}, {"short", AC_I16}};
+  } alias[] = {{"float", AC_F32}, {"half", AC_F16}, {"double", AC_F64},
+               {"int", AC_I32},   {"long", AC_I64}, {"short", AC_I16}};
   if (!name) return AC_NODTYPE;
   for (int i = 0; i < AC_DTYPE_COUNT; i++)
     if (!strcmp(name, ac_dtypes[i].name)) return (ac_dtype)i;
@@ -24,11 +25,16 @@ ac_dtype ac_dtype_of(const char *name) {
 }
 
 /* One member a storage type; memcpy keeps unaligned buffers legal. */
-#define LOAD(T, p, i) (__extension__({ T v_; memcpy(&v_, (const char *)(p) + (i) * (int64_t)sizeof(T), sizeof v_); v_; }))
-#define STORE(T, p, i, x)                                                                                             \
-  do {                                                                                                               \
-    T v_ = (T)(x);                                                                                                   \
-    memcpy((char *)(p) + (i) * (int64_t)sizeof(T), &v_, sizeof v_);                                                   \
+#define LOAD(T, p, i)                                                     \
+  (__extension__({                                                        \
+    T v_;                                                                 \
+    memcpy(&v_, (const char *)(p) + (i) * (int64_t)sizeof(T), sizeof v_); \
+    v_;                                                                   \
+  }))
+#define STORE(T, p, i, x)                                           \
+  do {                                                              \
+    T v_ = (T)(x);                                                  \
+    memcpy((char *)(p) + (i) * (int64_t)sizeof(T), &v_, sizeof v_); \
   } while (0)
 
 double ac_load(ac_dtype d, const void *p, int64_t i) {
@@ -97,10 +103,14 @@ void ac_store_int(ac_dtype d, void *p, int64_t i, int64_t v) {
   case AC_F16: STORE(uint16_t, p, i, ac_f64_to_f16(sticky_double(v), AC_RN_RINT)); break;
   case AC_BF16: STORE(uint16_t, p, i, ac_f64_to_bf16(sticky_double(v), AC_RN_RINT)); break;
   case AC_F64: STORE(double, p, i, v); break;
-  case AC_I8: case AC_U8: STORE(uint8_t, p, i, v); break;
-  case AC_I16: case AC_U16: STORE(uint16_t, p, i, v); break;
-  case AC_I32: case AC_U32: STORE(uint32_t, p, i, v); break;
-  case AC_I64: case AC_U64: STORE(uint64_t, p, i, v); break;
+  case AC_I8:
+  case AC_U8: STORE(uint8_t, p, i, v); break;
+  case AC_I16:
+  case AC_U16: STORE(uint16_t, p, i, v); break;
+  case AC_I32:
+  case AC_U32: STORE(uint32_t, p, i, v); break;
+  case AC_I64:
+  case AC_U64: STORE(uint64_t, p, i, v); break;
   case AC_BOOL: STORE(uint8_t, p, i, v != 0); break;
   case AC_NODTYPE: break;
   }

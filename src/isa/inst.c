@@ -4,7 +4,8 @@
 #include <string.h>
 
 const ac_inst_info ac_insts[AC_INST_COUNT] = {
-#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) [id] = {dsl, asc, form, dtypes, pipe, cost, flags, ulp, src},
+#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) \
+  [id] = {dsl, asc, form, dtypes, pipe, cost, flags, ulp, src},
 #include "isa/insts.def"
 #undef I
 };
@@ -28,28 +29,17 @@ static const struct {
   ac_dtype src, dst;
   unsigned rounds;
 } casts[] = {
-    {AC_I8, AC_F16, R(NONE)},
-    {AC_U8, AC_F16, R(NONE)},
-    {AC_I16, AC_F16, R5 | R(NONE)},
-    {AC_I16, AC_F32, R(NONE)},
-    {AC_F16, AC_I8, R5 | R(NONE)},
-    {AC_F16, AC_U8, R5 | R(NONE)},
-    {AC_F16, AC_I16, R5},
-    {AC_F16, AC_I32, R5},
-    {AC_F16, AC_F32, R(NONE)},
-    {AC_BF16, AC_I32, R5},
-    {AC_BF16, AC_F32, R(NONE)},
-    {AC_I32, AC_I16, R(NONE)},
-    {AC_I32, AC_F32, R5 | R(NONE)},
-    {AC_I32, AC_I64, R(NONE)},
-    {AC_F32, AC_I16, R5},
-    {AC_F32, AC_F16, R5 | R(ODD) | R(NONE)},
-    {AC_F32, AC_BF16, R5},
-    {AC_F32, AC_I32, R5},
-    {AC_F32, AC_F32, R5},
-    {AC_F32, AC_I64, R5},
-    {AC_I64, AC_I32, R(NONE)},
-    {AC_I64, AC_F32, R5},
+    {AC_I8, AC_F16, R(NONE)},       {AC_U8, AC_F16, R(NONE)},
+    {AC_I16, AC_F16, R5 | R(NONE)}, {AC_I16, AC_F32, R(NONE)},
+    {AC_F16, AC_I8, R5 | R(NONE)},  {AC_F16, AC_U8, R5 | R(NONE)},
+    {AC_F16, AC_I16, R5},           {AC_F16, AC_I32, R5},
+    {AC_F16, AC_F32, R(NONE)},      {AC_BF16, AC_I32, R5},
+    {AC_BF16, AC_F32, R(NONE)},     {AC_I32, AC_I16, R(NONE)},
+    {AC_I32, AC_F32, R5 | R(NONE)}, {AC_I32, AC_I64, R(NONE)},
+    {AC_F32, AC_I16, R5},           {AC_F32, AC_F16, R5 | R(ODD) | R(NONE)},
+    {AC_F32, AC_BF16, R5},          {AC_F32, AC_I32, R5},
+    {AC_F32, AC_F32, R5},           {AC_F32, AC_I64, R5},
+    {AC_I64, AC_I32, R(NONE)},      {AC_I64, AC_F32, R5},
 };
 
 unsigned ac_cast_rounds(ac_dtype dst, ac_dtype src) {

@@ -30,7 +30,9 @@ float ac_f16_to_f32(uint16_t h) {
   float f = (float)m * 0x1p-24f; /* subnormal or zero: exact in binary32 */
   return sign ? -f : f;
 }
-float ac_bf16_to_f32(uint16_t b) { return float_of((uint32_t)b << 16); }
+float ac_bf16_to_f32(uint16_t b) {
+  return float_of((uint32_t)b << 16);
+}
 
 /* Drops the low `drop` bits of the significand m of a number with the given sign. */
 static uint64_t round_bits(uint64_t m, int drop, bool neg, ac_round r) {
@@ -63,11 +65,13 @@ static uint16_t narrow(double d, int sig, int ebits, ac_round r) {
   uint64_t m = u & 0xfffffffffffffull;
   uint16_t inf = (uint16_t)(((1u << ebits) - 1) << mbits);
   if (e == 0x7ff) return sign | inf | (m ? (uint16_t)(1u << (mbits - 1) | (uint16_t)(m >> (52 - mbits))) : 0);
-  if (e) m |= 1ull << 52;
-  else e = 1;
-  int exp = e - 1023;       /* value = m * 2^(exp - 52) */
-  int emin = 1 - bias;      /* smallest normal exponent */
-  int drop = 52 - mbits;    /* of a normal result */
+  if (e)
+    m |= 1ull << 52;
+  else
+    e = 1;
+  int exp = e - 1023;    /* value = m * 2^(exp - 52) */
+  int emin = 1 - bias;   /* smallest normal exponent */
+  int drop = 52 - mbits; /* of a normal result */
   if (exp < emin) drop += emin - exp;
   uint64_t q = round_bits(m, drop, neg, r);
   /* q has at most sig + 1 bits; encode so that a carry runs into the exponent by itself */
@@ -79,12 +83,17 @@ static uint16_t narrow(double d, int sig, int ebits, ac_round r) {
   return sign | (uint16_t)code;
 }
 
-uint16_t ac_f64_to_f16(double d, ac_round r) { return narrow(d, 11, 5, r); }
-uint16_t ac_f64_to_bf16(double d, ac_round r) { return narrow(d, 8, 8, r); }
+uint16_t ac_f64_to_f16(double d, ac_round r) {
+  return narrow(d, 11, 5, r);
+}
+uint16_t ac_f64_to_bf16(double d, ac_round r) {
+  return narrow(d, 8, 8, r);
+}
 
 uint16_t ac_f32_to_f16(float f, ac_round r) {
   uint32_t u = bits32(f), a = u & 0x7fffffff;
-  if ((r == AC_RN_RINT || r == AC_RN_NONE) && a >= 0x38800000 && a < 0x477ff000) { /* normal, no overflow: the usual case */
+  if ((r == AC_RN_RINT || r == AC_RN_NONE) && a >= 0x38800000 &&
+      a < 0x477ff000) { /* normal, no overflow: the usual case */
     uint32_t v = a - 0x38000000;
     v += 0xfff + (v >> 13 & 1);
     return (uint16_t)((u >> 16 & 0x8000) | v >> 13);

@@ -70,10 +70,18 @@ void acsim_close(acsim_session *s) {
   ac_arena_free(s->arena);
 }
 
-void acsim_set_tiling_key(acsim_session *s, uint64_t key) { s->key = key; }
-int64_t acsim_ub_peak(const acsim_session *s) { return s->ub_peak; }
-int64_t acsim_blocks_run(const acsim_session *s) { return s->blocks_run; }
-int64_t acsim_last_block_dim(const acsim_session *s) { return s->block_dim; }
+void acsim_set_tiling_key(acsim_session *s, uint64_t key) {
+  s->key = key;
+}
+int64_t acsim_ub_peak(const acsim_session *s) {
+  return s->ub_peak;
+}
+int64_t acsim_blocks_run(const acsim_session *s) {
+  return s->blocks_run;
+}
+int64_t acsim_last_block_dim(const acsim_session *s) {
+  return s->block_dim;
+}
 
 void acsim_finish(acsim_session *s) {
   if (s->finished) return;
@@ -136,7 +144,9 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   free(b);
 }
 
-void acsim_leave(acsim_block *b) { longjmp(b->leave, 1); }
+void acsim_leave(acsim_block *b) {
+  longjmp(b->leave, 1);
+}
 
 /* ---- threads: blocks start in rank order; a thread that waits in SyncAll is replaced, so that every block gets there ---- */
 
@@ -207,7 +217,8 @@ void acsim_sync_all(const char *file, int32_t line) {
   b->calls++;
   if (s->block_dim > s->chip->vector_cores) {
     acsim_fault(s, b, "sync-too-many-blocks", AT,
-                "SyncAll in a launch of %lld blocks: %s has %d vector cores, so the blocks are never all at work and the device "
+                "SyncAll in a launch of %lld blocks: %s has %d vector cores, so the blocks are never all at work and "
+                "the device "
                 "waits for ever",
                 (long long)s->block_dim, s->chip->soc, s->chip->vector_cores);
     acsim_leave(b);
@@ -227,7 +238,8 @@ void acsim_sync_all(const char *file, int32_t line) {
   int64_t missing = s->missing;
   pthread_mutex_unlock(&s->lock);
   if (missing)
-    acsim_fault(s, b, "sync-mismatch", AT, "block %lld waits in SyncAll for %lld blocks that ended without it: the device waits for ever",
+    acsim_fault(s, b, "sync-mismatch", AT,
+                "block %lld waits in SyncAll for %lld blocks that ended without it: the device waits for ever",
                 (long long)b->index, (long long)missing);
 }
 
@@ -235,7 +247,8 @@ void acsim_gate(acsim_block *b) {
   acsim_session *s = b->s;
   pthread_mutex_lock(&s->lock);
   for (;;) {
-    while (s->cleared < b->rank && (s->state[s->cleared] == BLOCK_DONE || s->state[s->cleared] == BLOCK_ARRIVED)) s->cleared++;
+    while (s->cleared < b->rank && (s->state[s->cleared] == BLOCK_DONE || s->state[s->cleared] == BLOCK_ARRIVED))
+      s->cleared++;
     if (s->cleared >= b->rank) break;
     pthread_cond_wait(&s->changed, &s->lock);
   }
@@ -295,10 +308,18 @@ void acsim_icpu_tiling_key(uint64_t key) {
 
 /* ---- what a block may ask ---- */
 
-int64_t acsim_block_index(void) { return acsim_here("GetBlockIdx")->index; }
-int64_t acsim_block_count(void) { return acsim_here("GetBlockNum")->s->block_dim; }
-uint64_t acsim_tiling_key(void) { return acsim_here("TILING_KEY_IS")->s->key; }
-int64_t acsim_cycles(void) { return acsim_here("GetSystemCycle")->calls; }
+int64_t acsim_block_index(void) {
+  return acsim_here("GetBlockIdx")->index;
+}
+int64_t acsim_block_count(void) {
+  return acsim_here("GetBlockNum")->s->block_dim;
+}
+uint64_t acsim_tiling_key(void) {
+  return acsim_here("TILING_KEY_IS")->s->key;
+}
+int64_t acsim_cycles(void) {
+  return acsim_here("GetSystemCycle")->calls;
+}
 
 void acsim_kernel_assert(const char *text, const char *file, int32_t line) {
   acsim_block *b = acsim_here("ASSERT");
@@ -321,9 +342,21 @@ void acsim_kernel_printf(const char *format, ...) {
   va_end(ap);
 }
 
-float acsim_half_to_float(uint16_t h) { return ac_f16_to_f32(h); }
-uint16_t acsim_float_to_half(float f) { return ac_f32_to_f16(f, AC_RN_RINT); }
-float acsim_bf16_to_float(uint16_t b) { return ac_bf16_to_f32(b); }
-uint16_t acsim_float_to_bf16(float f) { return ac_f32_to_bf16(f, AC_RN_RINT); }
-uint16_t acsim_double_to_half(double d) { return ac_f64_to_f16(d, AC_RN_RINT); }
-uint16_t acsim_double_to_bf16(double d) { return ac_f64_to_bf16(d, AC_RN_RINT); }
+float acsim_half_to_float(uint16_t h) {
+  return ac_f16_to_f32(h);
+}
+uint16_t acsim_float_to_half(float f) {
+  return ac_f32_to_f16(f, AC_RN_RINT);
+}
+float acsim_bf16_to_float(uint16_t b) {
+  return ac_bf16_to_f32(b);
+}
+uint16_t acsim_float_to_bf16(float f) {
+  return ac_f32_to_bf16(f, AC_RN_RINT);
+}
+uint16_t acsim_double_to_half(double d) {
+  return ac_f64_to_f16(d, AC_RN_RINT);
+}
+uint16_t acsim_double_to_bf16(double d) {
+  return ac_f64_to_bf16(d, AC_RN_RINT);
+}

@@ -26,11 +26,12 @@ typedef struct {
   const char *name; /* for messages; kept by reference */
   void *data;       /* host address = GM address; only [data, data + bytes) may be touched */
   int64_t bytes;
-  int elem;         /* bytes of an element: outputs are checked element by element; workspace: 1 */
+  int elem; /* bytes of an element: outputs are checked element by element; workspace: 1 */
   acsim_kind kind;
-  bool zeroed;      /* an output that the framework fills before the launch (InitValue): readable, may stay unwritten, and
+  bool zeroed; /* an output that the framework fills before the launch (InitValue): readable, may stay unwritten, and
                      * atomic adds may hit it many times */
-  int64_t system;   /* a workspace whose first bytes are the system's (GetLibApiWorkSpaceSize): GetUserWorkspace steps over
+  int64_t
+      system; /* a workspace whose first bytes are the system's (GetLibApiWorkSpaceSize): GetUserWorkspace steps over
                      * them, and the kernel must not touch them */
 } acsim_buffer;
 
@@ -38,10 +39,11 @@ typedef struct {
   const ac_chip *chip;
   const acsim_buffer *buffers; /* copied */
   int n_buffers;
-  int threads;          /* blocks at work at one time; 0: as many as the host has processors */
-  ac_block_order order; /* order in which blocks start, and in which atomics take effect */
+  int threads;                   /* blocks at work at one time; 0: as many as the host has processors */
+  ac_block_order order;          /* order in which blocks start, and in which atomics take effect */
   int64_t first_block, n_blocks; /* run only these (n_blocks 0: all); unwritten elements are then no fault */
-  bool saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
+  bool
+      saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
 } acsim_config;
 
 typedef struct acsim_session acsim_session;
@@ -59,8 +61,8 @@ void acsim_finish(acsim_session *s);
 /* Faults so far, sorted by source place; a place (kind, file, line) once with its count and its lowest block. Valid until
  * acsim_close. At most 200 places are kept; *dropped (may be NULL) counts the rest. */
 const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped);
-int64_t acsim_ub_peak(const acsim_session *s);     /* most bytes of UB that TPipe buffers of one block took */
-int64_t acsim_blocks_run(const acsim_session *s);  /* over all launches */
+int64_t acsim_ub_peak(const acsim_session *s);    /* most bytes of UB that TPipe buffers of one block took */
+int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */
 int64_t acsim_last_block_dim(const acsim_session *s);
 void acsim_close(acsim_session *s);
 

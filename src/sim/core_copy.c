@@ -6,7 +6,9 @@
 /* Field limits of the copy instructions (asc-devkit docs/zh, DataCopy and DataCopyPad). */
 enum { MAX_BLOCKS = 4095, MAX_EXT_BYTES = 2097151, MAX_PAD_BYTES = 65535 };
 
-static const char *name_of(const acsim_copy *c) { return c->form == ACSIM_COPY_PAD ? "DataCopyPad" : "DataCopy"; }
+static const char *name_of(const acsim_copy *c) {
+  return c->form == ACSIM_COPY_PAD ? "DataCopyPad" : "DataCopy";
+}
 
 /* Fields that the hardware could not take. False: nothing is copied. */
 static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
@@ -14,13 +16,15 @@ static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
     int64_t whole = c->bytes / 32 * 32;
     if (whole != c->bytes)
       acsim_fault(b->s, b, "copy-truncated", at,
-                  "DataCopy of %lld elements (%lld bytes) moves only %lld bytes: it rounds down to 32; DataCopyPad moves any length",
+                  "DataCopy of %lld elements (%lld bytes) moves only %lld bytes: it rounds down to 32; DataCopyPad "
+                  "moves any length",
                   (long long)(c->bytes / es), (long long)c->bytes, (long long)whole);
     c->bytes = whole;
     return whole > 0;
   }
   if (c->blocks > MAX_BLOCKS) {
-    acsim_fault(b->s, b, "field-limit", at, "%s: blockCount is %u, the instruction takes at most %d", name_of(c), c->blocks, MAX_BLOCKS);
+    acsim_fault(b->s, b, "field-limit", at, "%s: blockCount is %u, the instruction takes at most %d", name_of(c),
+                c->blocks, MAX_BLOCKS);
     return false;
   }
   if (c->form == ACSIM_COPY_PAD) {
@@ -28,14 +32,17 @@ static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
     if (b->s->chip->npu_arch != 2201)
       acsim_fault(b->s, b, "not-on-chip", at, "DataCopyPad does not exist on %s", b->s->chip->soc);
     if (c->bytes > limit) {
-      acsim_fault(b->s, b, "field-limit", at, "DataCopyPad: blockLen is %lld bytes, the instruction takes at most %lld",
-                  (long long)c->bytes, (long long)limit);
+      acsim_fault(b->s, b, "field-limit", at,
+                  "DataCopyPad: blockLen is %lld bytes, the instruction takes at most %lld", (long long)c->bytes,
+                  (long long)limit);
       return false;
     }
     if (c->bytes % es)
-      acsim_fault(b->s, b, "field-limit", at, "DataCopyPad: blockLen is %lld bytes, no multiple of the element's %d", (long long)c->bytes, es);
+      acsim_fault(b->s, b, "field-limit", at, "DataCopyPad: blockLen is %lld bytes, no multiple of the element's %d",
+                  (long long)c->bytes, es);
     if (c->left * es > 32 || c->right * es > 32) {
-      acsim_fault(b->s, b, "field-limit", at, "DataCopyPad: leftPadding %u and rightPadding %u elements of %d bytes: 32 bytes is the most",
+      acsim_fault(b->s, b, "field-limit", at,
+                  "DataCopyPad: leftPadding %u and rightPadding %u elements of %d bytes: 32 bytes is the most",
                   c->left, c->right, es);
       return false;
     }
@@ -51,7 +58,8 @@ static void fill(uint8_t *p, uint8_t *state, int64_t n, const void *value, int e
 }
 
 /* One row of DataCopyPad to UB: left pad, data, right pad up to 32 bytes (asc-devkit docs/zh, DataCopyPad, GM to UB). */
-static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst, int64_t at, const uint8_t *src, int es, int64_t pitch) {
+static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst, int64_t at, const uint8_t *src,
+                    int es, int64_t pitch) {
   uint8_t *p = acsim_data(b, dst, at), *s = acsim_state(b, dst, at);
   int64_t left = (int64_t)c->left * es, rest = pitch - left - c->bytes;
   memcpy(p + left, src, (size_t)c->bytes);
@@ -69,7 +77,8 @@ static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst,
   }
 }
 
-void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *copy, const char *file, int32_t line) {
+void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *copy, const char *file,
+                   int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
@@ -95,19 +104,21 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   }
 }
 
-static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const uint8_t *from, int64_t bytes, int es, acsim_at at) {
+static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const uint8_t *from, int64_t bytes, int es,
+                      acsim_at at) {
   if (!bytes) return;
   if (b->atomic == ACSIM_ATOMIC_NONE) {
     memcpy(to, from, (size_t)bytes);
     return;
   }
   if (c->type != b->atomic_type)
-    acsim_fault(b->s, b, "atomic-type", at, "the atomic store is set for %s, the tensor is %s", ac_dtypes[b->atomic_type].name,
-                ac_dtypes[c->type].name);
+    acsim_fault(b->s, b, "atomic-type", at, "the atomic store is set for %s, the tensor is %s",
+                ac_dtypes[b->atomic_type].name, ac_dtypes[c->type].name);
   acsim_math_atomic(b->atomic, c->type, to, from, bytes / es, b->s->cfg.saturate);
 }
 
-void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file, int32_t line) {
+void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
+                    int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
@@ -130,12 +141,14 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   }
 }
 
-void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file, int32_t line) {
+void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
+                      int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
   acsim_copy c = *copy;
   if (!check_fields(b, &c, acsim_type_bytes(c.type), AT)) return;
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += c.bytes + c.dst_gap, from += c.bytes + c.src_gap) {
-    acsim_access x[] = {{"dst", dst, to, c.bytes, 32, ACSIM_WRITE}, {"src", src, from, c.bytes, 32, ACSIM_READ | ACSIM_SOFT}};
+    acsim_access x[] = {{"dst", dst, to, c.bytes, 32, ACSIM_WRITE},
+                        {"src", src, from, c.bytes, 32, ACSIM_READ | ACSIM_SOFT}};
     if (!acsim_touch(b, AC_PIPE_V, "DataCopy", AT, x, 2)) return;
     /* what is undefined stays undefined: a fault only when somebody uses it */
     memmove(acsim_data(b, dst, to), acsim_data(b, src, from), (size_t)c.bytes);
@@ -158,7 +171,8 @@ void acsim_local_get(const acsim_local *t, int64_t index, uint32_t bytes, void *
   memset(out, 0, bytes);
   if (acsim_touch(b, AC_PIPE_S, "GetValue", AT, &x, 1)) memcpy(out, acsim_data(b, t, x.off), bytes);
 }
-void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const void *v, const char *file, int32_t line) {
+void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const void *v, const char *file,
+                     int32_t line) {
   acsim_block *b = acsim_here("SetValue");
   acsim_access x = {"the tensor", t, index * bytes, bytes, (int)bytes, ACSIM_WRITE};
   if (!acsim_touch(b, AC_PIPE_S, "SetValue", AT, &x, 1)) return;
@@ -170,16 +184,20 @@ void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *fil
   acsim_access x = {"the tensor", t, byte_offset, 1, 1, ACSIM_WRITE};
   return acsim_touch(b, AC_PIPE_S, "GetPhyAddr", AT, &x, 1) ? acsim_data(b, t, byte_offset) : NULL;
 }
-void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file, int32_t line) {
+void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file,
+                      int32_t line) {
   acsim_block *b = acsim_here("GetValue");
   b->calls++;
   memset(out, 0, bytes);
-  if (acsim_gm_touch(b, AC_PIPE_S, "GetValue", AT, t, index * bytes, bytes, GM_READ)) memcpy(out, t->ptr + index * bytes, bytes);
+  if (acsim_gm_touch(b, AC_PIPE_S, "GetValue", AT, t, index * bytes, bytes, GM_READ))
+    memcpy(out, t->ptr + index * bytes, bytes);
 }
-void acsim_global_set(const acsim_global *t, int64_t index, uint32_t bytes, const void *v, const char *file, int32_t line) {
+void acsim_global_set(const acsim_global *t, int64_t index, uint32_t bytes, const void *v, const char *file,
+                      int32_t line) {
   acsim_block *b = acsim_here("SetValue");
   b->calls++;
-  if (acsim_gm_touch(b, AC_PIPE_S, "SetValue", AT, t, index * bytes, bytes, GM_WRITE)) memcpy(t->ptr + index * bytes, v, bytes);
+  if (acsim_gm_touch(b, AC_PIPE_S, "SetValue", AT, t, index * bytes, bytes, GM_WRITE))
+    memcpy(t->ptr + index * bytes, v, bytes);
 }
 void acsim_read_gm(void *to, const void *from, uint64_t bytes, const char *file, int32_t line) {
   acsim_block *b = acsim_here("GET_TILING_DATA");

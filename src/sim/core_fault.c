@@ -6,7 +6,9 @@
 
 enum { MAX_PLACES = 200 };
 
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a && b && !strcmp(a, b));
+}
 
 static acsim_entry *find(acsim_collector *c, const char *kind, acsim_at at) {
   for (size_t i = 0; i < c->list.len; i++) {

@@ -54,8 +54,8 @@ typedef struct {
   uint16_t queue, gen;
   uint8_t mem, pos;
   acsim_slot_state state;
-  acsim_at at;      /* last change of state */
-  int8_t free_event; /* event id that FreeTensor took; -1: none */
+  acsim_at at;        /* last change of state */
+  int8_t free_event;  /* event id that FreeTensor took; -1: none */
   int8_t queue_event; /* event id that EnQue took; -1: none */
 } acsim_slot;
 enum { MAX_FIFO = 64 };
@@ -79,12 +79,12 @@ typedef struct acsim_block {
   acsim_worker *worker;
   int64_t index, rank; /* block number; position in the starting order */
   acsim_memory mem[ACSIM_MEMS];
-  AC_VEC(acsim_slot) slots; /* [0] unused */
+  AC_VEC(acsim_slot) slots;   /* [0] unused */
   AC_VEC(acsim_queue) queues; /* [0] unused */
   uint32_t used[ACSIM_MEMS];
   void *pipe;
   acsim_at pipe_at;
-  bool select_used;    /* a Select that writes the reserved bytes */
+  bool select_used; /* a Select that writes the reserved bytes */
   acsim_at select_at;
   bool flag[EVENT_KINDS][EVENT_IDS], held[EVENT_KINDS][EVENT_IDS];
   acsim_at flag_at[EVENT_KINDS][EVENT_IDS];
@@ -129,7 +129,8 @@ extern acsim_session *acsim_current;
 acsim_block *acsim_here(const char *what);
 
 /* Records a fault; b may be NULL (of no block). */
-void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...) AC_PRINTF(5, 6);
+void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...)
+    AC_PRINTF(5, 6);
 /* Ends the block: it could not go on (a deadlock on the device). */
 AC_NORETURN void acsim_leave(acsim_block *b);
 /* Waits until every block before this one has finished, or waits in SyncAll: atomics take effect in block order. */
@@ -160,8 +161,8 @@ const char *acsim_mem_name(int mem);
 
 /* Global memory: [at p, p + bytes). */
 typedef enum { GM_READ, GM_WRITE, GM_UPDATE /* atomic */ } acsim_gm_how;
-bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off, int64_t bytes,
-                    acsim_gm_how how);
+bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
+                    int64_t bytes, acsim_gm_how how);
 /* After a fault: how many bytes from the start on may be touched all the same. */
 int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_t bytes, bool write);
 acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
@@ -183,7 +184,8 @@ void acsim_math_iota(int type, void *d, double f, int64_t i, int64_t n);
 void acsim_math_cast(int dtype, int type, int round, void *d, const void *a, int64_t n, bool saturate);
 void acsim_math_atomic(int op, int type, void *d, const void *a, int64_t n, bool saturate);
 /* Lanes [0, n) to bits of `bits`, from bit 0 of byte 0 on; b NULL: the scalar. n a multiple of 8. */
-void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t i, int64_t n);
+void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t i,
+                             int64_t n);
 /* Binary tree over neighbours; lanes outside the mask are absent. The result is in `type`. */
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate);
 

@@ -38,7 +38,7 @@ static uint64_t u64_of(double d) {
 
 static inline float widen16(uint16_t h) {
   uint32_t a = (uint32_t)(h & 0x7fff) << 13;
-  float f = f32_of(a) * 0x1p112f; /* also makes subnormals right */
+  float f = f32_of(a) * 0x1p112f;                              /* also makes subnormals right */
   uint32_t u = u32_of(f) | (a >= 0x0f800000 ? 0x7f800000 : 0); /* inf and NaN keep their payload */
   return f32_of(u | (uint32_t)(h & 0x8000) << 16);
 }
@@ -58,7 +58,9 @@ static inline uint16_t narrow_bf(float f) {
   uint32_t r = (u + 0x7fff + (u >> 16 & 1)) >> 16;
   return (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? (u >> 16 | 0x40) : r);
 }
-static inline float widen_bf(uint16_t b) { return f32_of((uint32_t)b << 16); }
+static inline float widen_bf(uint16_t b) {
+  return f32_of((uint32_t)b << 16);
+}
 
 static void from_half(float *d, const void *src, int64_t n) {
   const uint16_t *a = src;
@@ -87,14 +89,20 @@ static void to_bf(void *dst, const float *a, int64_t n, bool saturate) {
   }
 }
 static void to_float(int type, float *d, const void *a, int64_t n) {
-  if (type == ACSIM_F16) from_half(d, a, n);
-  else if (type == ACSIM_BF16) from_bf(d, a, n);
-  else memcpy(d, a, (size_t)n * 4);
+  if (type == ACSIM_F16)
+    from_half(d, a, n);
+  else if (type == ACSIM_BF16)
+    from_bf(d, a, n);
+  else
+    memcpy(d, a, (size_t)n * 4);
 }
 static void from_float(int type, void *d, const float *a, int64_t n, bool saturate) {
-  if (type == ACSIM_F16) to_half(d, a, n, saturate);
-  else if (type == ACSIM_BF16) to_bf(d, a, n, saturate);
-  else memcpy(d, a, (size_t)n * 4);
+  if (type == ACSIM_F16)
+    to_half(d, a, n, saturate);
+  else if (type == ACSIM_BF16)
+    to_bf(d, a, n, saturate);
+  else
+    memcpy(d, a, (size_t)n * 4);
 }
 
 /* ---- exp and ln ---- */
@@ -144,11 +152,11 @@ static inline double ln_d(double x) {
 
 /* ---- float loops ---- */
 
-#define LOOP1(expr)                                                                                                   \
-  for (int64_t i = 0; i < n; i++) {                                                                                    \
-    float x = a[i];                                                                                                    \
-    d[i] = (expr);                                                                                                     \
-  }                                                                                                                    \
+#define LOOP1(expr)                 \
+  for (int64_t i = 0; i < n; i++) { \
+    float x = a[i];                 \
+    d[i] = (expr);                  \
+  }                                 \
   break
 static void unary_f32(int op, float *d, const float *a, int64_t n) {
   switch (op) {
@@ -161,11 +169,11 @@ static void unary_f32(int op, float *d, const float *a, int64_t n) {
   case ACSIM_OP_Relu: LOOP1(x > 0 || x != x ? x : 0.0f);
   }
 }
-#define LOOP2(expr)                                                                                                   \
-  for (int64_t i = 0; i < n; i++) {                                                                                    \
-    float x = a[i], y = b[i];                                                                                          \
-    d[i] = (expr);                                                                                                     \
-  }                                                                                                                    \
+#define LOOP2(expr)                 \
+  for (int64_t i = 0; i < n; i++) { \
+    float x = a[i], y = b[i];       \
+    d[i] = (expr);                  \
+  }                                 \
   break
 /* A NaN operand gives NaN in Max and Min (assumed: the documents do not say). */
 #define MAX2(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
@@ -194,32 +202,58 @@ static void scalar_f32(int op, float *d, const float *a, float y, int64_t n) {
 
 /* ---- integer loops: arithmetic wraps ---- */
 
-#define INT_LOOPS(T, U, name)                                                                                         \
-  static void unary_##name(int op, T *d, const T *a, int64_t n) {                                                      \
-    for (int64_t i = 0; i < n; i++) d[i] = op == ACSIM_OP_Not ? (T)~a[i] : a[i] > 0 ? a[i] : 0; /* Not, Relu */            \
-  }                                                                                                                    \
-  static void binary_##name(int op, T *d, const T *a, const T *b, int64_t n) {                                          \
-    switch (op) {                                                                                                      \
-    case ACSIM_OP_Add: for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)b[i]); break;                             \
-    case ACSIM_OP_Sub: for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] - (U)b[i]); break;                             \
-    case ACSIM_OP_Mul: for (int64_t i = 0; i < n; i++) d[i] = (T)((uint64_t)a[i] * (uint64_t)b[i]); break;               \
-    case ACSIM_OP_Max: for (int64_t i = 0; i < n; i++) d[i] = a[i] > b[i] ? a[i] : b[i]; break;                          \
-    case ACSIM_OP_Min: for (int64_t i = 0; i < n; i++) d[i] = a[i] < b[i] ? a[i] : b[i]; break;                          \
-    case ACSIM_OP_And: for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] & b[i]); break;                                   \
-    case ACSIM_OP_Or: for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] | b[i]); break;                                    \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void scalar_##name(int op, T *d, const T *a, int64_t v, int64_t n) {                                           \
-    const T y = (T)v;                                                                                                  \
-    const int bits = (int)sizeof(T) * 8;                                                                               \
-    switch (op) {                                                                                                      \
-    case ACSIM_OP_Adds: for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)y); break;                               \
-    case ACSIM_OP_Muls: for (int64_t i = 0; i < n; i++) d[i] = (T)((uint64_t)a[i] * (uint64_t)y); break;                 \
-    case ACSIM_OP_Maxs: for (int64_t i = 0; i < n; i++) d[i] = a[i] > y ? a[i] : y; break;                               \
-    case ACSIM_OP_Mins: for (int64_t i = 0; i < n; i++) d[i] = a[i] < y ? a[i] : y; break;                               \
-    case ACSIM_OP_ShiftLeft: for (int64_t i = 0; i < n; i++) d[i] = v >= bits || v < 0 ? 0 : (T)((U)a[i] << v); break;     \
-    case ACSIM_OP_ShiftRight: for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] >> (v >= bits || v < 0 ? bits - 1 : v)); break; \
-    }                                                                                                                  \
+#define INT_LOOPS(T, U, name)                                                                                   \
+  static void unary_##name(int op, T *d, const T *a, int64_t n) {                                               \
+    for (int64_t i = 0; i < n; i++) d[i] = op == ACSIM_OP_Not ? (T)~a[i] : a[i] > 0 ? a[i] : 0; /* Not, Relu */ \
+  }                                                                                                             \
+  static void binary_##name(int op, T *d, const T *a, const T *b, int64_t n) {                                  \
+    switch (op) {                                                                                               \
+    case ACSIM_OP_Add:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)b[i]);                                            \
+      break;                                                                                                    \
+    case ACSIM_OP_Sub:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] - (U)b[i]);                                            \
+      break;                                                                                                    \
+    case ACSIM_OP_Mul:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint64_t)a[i] * (uint64_t)b[i]);                              \
+      break;                                                                                                    \
+    case ACSIM_OP_Max:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] > b[i] ? a[i] : b[i];                                         \
+      break;                                                                                                    \
+    case ACSIM_OP_Min:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] < b[i] ? a[i] : b[i];                                         \
+      break;                                                                                                    \
+    case ACSIM_OP_And:                                                                                          \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] & b[i]);                                                  \
+      break;                                                                                                    \
+    case ACSIM_OP_Or:                                                                                           \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] | b[i]);                                                  \
+      break;                                                                                                    \
+    }                                                                                                           \
+  }                                                                                                             \
+  static void scalar_##name(int op, T *d, const T *a, int64_t v, int64_t n) {                                   \
+    const T y = (T)v;                                                                                           \
+    const int bits = (int)sizeof(T) * 8;                                                                        \
+    switch (op) {                                                                                               \
+    case ACSIM_OP_Adds:                                                                                         \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)y);                                               \
+      break;                                                                                                    \
+    case ACSIM_OP_Muls:                                                                                         \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint64_t)a[i] * (uint64_t)y);                                 \
+      break;                                                                                                    \
+    case ACSIM_OP_Maxs:                                                                                         \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] > y ? a[i] : y;                                               \
+      break;                                                                                                    \
+    case ACSIM_OP_Mins:                                                                                         \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] < y ? a[i] : y;                                               \
+      break;                                                                                                    \
+    case ACSIM_OP_ShiftLeft:                                                                                    \
+      for (int64_t i = 0; i < n; i++) d[i] = v >= bits || v < 0 ? 0 : (T)((U)a[i] << v);                        \
+      break;                                                                                                    \
+    case ACSIM_OP_ShiftRight:                                                                                   \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] >> (v >= bits || v < 0 ? bits - 1 : v));                  \
+      break;                                                                                                    \
+    }                                                                                                           \
   }
 INT_LOOPS(int16_t, uint16_t, i16)
 INT_LOOPS(uint16_t, uint16_t, u16)
@@ -306,24 +340,36 @@ void acsim_math_muladd(int dtype, int type, void *d, const void *a, const void *
   muladd(dtype, type, d, a, b, 0, n, saturate);
 }
 
-static bool is_floating(int type) { return type == ACSIM_F32 || type == ACSIM_F16 || type == ACSIM_BF16 || type == ACSIM_F64; }
+static bool is_floating(int type) {
+  return type == ACSIM_F32 || type == ACSIM_F16 || type == ACSIM_BF16 || type == ACSIM_F64;
+}
 
 void acsim_math_fill(int type, void *d, double f, int64_t v, int64_t n) {
   uint64_t one = 0;
-  if (is_floating(type)) ac_store((ac_dtype)type, &one, 0, f);
-  else ac_store_int((ac_dtype)type, &one, 0, v);
+  if (is_floating(type))
+    ac_store((ac_dtype)type, &one, 0, f);
+  else
+    ac_store_int((ac_dtype)type, &one, 0, v);
   switch (acsim_type_bytes(type)) {
   case 1: memset(d, (int)(one & 0xff), (size_t)n); break;
-  case 2: for (int64_t i = 0; i < n; i++) ((uint16_t *)d)[i] = (uint16_t)one; break;
-  case 4: for (int64_t i = 0; i < n; i++) ((uint32_t *)d)[i] = (uint32_t)one; break;
-  default: for (int64_t i = 0; i < n; i++) ((uint64_t *)d)[i] = one; break;
+  case 2:
+    for (int64_t i = 0; i < n; i++) ((uint16_t *)d)[i] = (uint16_t)one;
+    break;
+  case 4:
+    for (int64_t i = 0; i < n; i++) ((uint32_t *)d)[i] = (uint32_t)one;
+    break;
+  default:
+    for (int64_t i = 0; i < n; i++) ((uint64_t *)d)[i] = one;
+    break;
   }
 }
 
 void acsim_math_iota(int type, void *d, double f, int64_t v, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
-    if (is_floating(type)) ac_store((ac_dtype)type, d, i, f + (double)i);
-    else ac_store_int((ac_dtype)type, d, i, v + i);
+    if (is_floating(type))
+      ac_store((ac_dtype)type, d, i, f + (double)i);
+    else
+      ac_store_int((ac_dtype)type, d, i, v + i);
   }
 }
 
@@ -357,18 +403,26 @@ static void cast_slow(int dtype, int type, int r, void *d, const void *a, int64_
   for (int64_t i = 0; i < n; i++) {
     if (!is_floating(type)) {
       int64_t v = ac_load_int((ac_dtype)type, a, i);
-      if (dtype == ACSIM_F32) ((float *)d)[i] = int_to_float(v, r);
-      else if (dtype == ACSIM_F16) ((uint16_t *)d)[i] = ac_f64_to_f16((double)v, (ac_round)r);
-      else ac_store((ac_dtype)dtype, d, i, (double)v); /* narrower integers saturate */
+      if (dtype == ACSIM_F32)
+        ((float *)d)[i] = int_to_float(v, r);
+      else if (dtype == ACSIM_F16)
+        ((uint16_t *)d)[i] = ac_f64_to_f16((double)v, (ac_round)r);
+      else
+        ac_store((ac_dtype)dtype, d, i, (double)v); /* narrower integers saturate */
       if (dtype == ACSIM_I64) ac_store_int(AC_I64, d, i, v);
       continue;
     }
     double x = ac_load((ac_dtype)type, a, i);
-    if (dtype == ACSIM_F16) ((uint16_t *)d)[i] = ac_f64_to_f16(x, (ac_round)r);
-    else if (dtype == ACSIM_BF16) ((uint16_t *)d)[i] = ac_f64_to_bf16(x, (ac_round)r);
-    else if (dtype == ACSIM_F32 && type == ACSIM_F32) ((float *)d)[i] = (float)round_to_int(x, r);
-    else if (dtype == ACSIM_F32) ((float *)d)[i] = (float)x;
-    else ac_store((ac_dtype)dtype, d, i, round_to_int(x, r)); /* saturates; NaN gives 0 */
+    if (dtype == ACSIM_F16)
+      ((uint16_t *)d)[i] = ac_f64_to_f16(x, (ac_round)r);
+    else if (dtype == ACSIM_BF16)
+      ((uint16_t *)d)[i] = ac_f64_to_bf16(x, (ac_round)r);
+    else if (dtype == ACSIM_F32 && type == ACSIM_F32)
+      ((float *)d)[i] = (float)round_to_int(x, r);
+    else if (dtype == ACSIM_F32)
+      ((float *)d)[i] = (float)x;
+    else
+      ac_store((ac_dtype)dtype, d, i, round_to_int(x, r)); /* saturates; NaN gives 0 */
   }
 }
 
@@ -381,14 +435,20 @@ static void float_to_i32(int32_t *d, const float *a, int r, int64_t n) {
 
 void acsim_math_cast(int dtype, int type, int r, void *d, const void *a, int64_t n, bool saturate) {
   bool nearest = r == AC_RN_NONE || r == AC_RN_RINT;
-  if (type == ACSIM_F16 && dtype == ACSIM_F32) from_half(d, a, n);
-  else if (type == ACSIM_BF16 && dtype == ACSIM_F32) from_bf(d, a, n);
-  else if (type == ACSIM_F32 && dtype == ACSIM_F16 && nearest) to_half(d, a, n, saturate);
-  else if (type == ACSIM_F32 && dtype == ACSIM_BF16 && nearest) to_bf(d, a, n, saturate);
-  else if (type == ACSIM_F32 && dtype == ACSIM_I32) float_to_i32(d, a, r, n);
+  if (type == ACSIM_F16 && dtype == ACSIM_F32)
+    from_half(d, a, n);
+  else if (type == ACSIM_BF16 && dtype == ACSIM_F32)
+    from_bf(d, a, n);
+  else if (type == ACSIM_F32 && dtype == ACSIM_F16 && nearest)
+    to_half(d, a, n, saturate);
+  else if (type == ACSIM_F32 && dtype == ACSIM_BF16 && nearest)
+    to_bf(d, a, n, saturate);
+  else if (type == ACSIM_F32 && dtype == ACSIM_I32)
+    float_to_i32(d, a, r, n);
   else if (type == ACSIM_I32 && dtype == ACSIM_F32 && nearest)
     for (int64_t i = 0; i < n; i++) ((float *)d)[i] = (float)((const int32_t *)a)[i];
-  else cast_slow(dtype, type, r, d, a, n);
+  else
+    cast_slow(dtype, type, r, d, a, n);
 }
 
 /* ---- atomics, compares, the adding tree ---- */
@@ -401,25 +461,39 @@ void acsim_math_atomic(int op, int type, void *d, const void *a, int64_t n, bool
   }
   for (int64_t i = 0; i < n; i++) {
     int8_t x = ((int8_t *)d)[i], y = ((const int8_t *)a)[i];
-    ((int8_t *)d)[i] = op == ACSIM_ATOMIC_ADD ? (int8_t)(x + y) : op == ACSIM_ATOMIC_MAX ? (x > y ? x : y) : (x < y ? x : y);
+    ((int8_t *)d)[i] = op == ACSIM_ATOMIC_ADD   ? (int8_t)(x + y)
+                       : op == ACSIM_ATOMIC_MAX ? (x > y ? x : y)
+                                                : (x < y ? x : y);
   }
 }
 
-#define CMP_BITS(T, get, scalar)                                                                                      \
-  for (int64_t i = 0; i < n; i += 8) {                                                                                 \
-    unsigned byte = 0;                                                                                                 \
-    for (int k = 0; k < 8; k++) {                                                                                      \
-      T x = get(a, i + k), y = b ? get(b, i + k) : (T)(scalar);                                                        \
-      int hit = mode == 0 ? x < y : mode == 1 ? x > y : mode == 2 ? x == y : mode == 3 ? x <= y : mode == 4 ? x >= y : x != y; \
-      byte |= (unsigned)hit << k;                                                                                      \
-    }                                                                                                                  \
-    bits[i / 8] = (uint8_t)byte;                                                                                       \
+#define CMP_BITS(T, get, scalar)                                \
+  for (int64_t i = 0; i < n; i += 8) {                          \
+    unsigned byte = 0;                                          \
+    for (int k = 0; k < 8; k++) {                               \
+      T x = get(a, i + k), y = b ? get(b, i + k) : (T)(scalar); \
+      int hit = mode == 0   ? x < y                             \
+                : mode == 1 ? x > y                             \
+                : mode == 2 ? x == y                            \
+                : mode == 3 ? x <= y                            \
+                : mode == 4 ? x >= y                            \
+                            : x != y;                           \
+      byte |= (unsigned)hit << k;                               \
+    }                                                           \
+    bits[i / 8] = (uint8_t)byte;                                \
   }
-static inline float get_f32(const void *p, int64_t i) { return ((const float *)p)[i]; }
-static inline float get_f16(const void *p, int64_t i) { return widen16(((const uint16_t *)p)[i]); }
-static inline int32_t get_i32(const void *p, int64_t i) { return ((const int32_t *)p)[i]; }
+static inline float get_f32(const void *p, int64_t i) {
+  return ((const float *)p)[i];
+}
+static inline float get_f16(const void *p, int64_t i) {
+  return widen16(((const uint16_t *)p)[i]);
+}
+static inline int32_t get_i32(const void *p, int64_t i) {
+  return ((const int32_t *)p)[i];
+}
 
-void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t v, int64_t n) {
+void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t v,
+                             int64_t n) {
   if (type == ACSIM_F32) {
     CMP_BITS(float, get_f32, f)
   } else if (type == ACSIM_F16) {

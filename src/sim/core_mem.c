@@ -8,8 +8,8 @@
 _Static_assert((int)ACSIM_F32 == (int)AC_F32 && (int)ACSIM_F16 == (int)AC_F16 && (int)ACSIM_BF16 == (int)AC_BF16 &&
                    (int)ACSIM_I8 == (int)AC_I8 && (int)ACSIM_U8 == (int)AC_U8 && (int)ACSIM_I16 == (int)AC_I16 &&
                    (int)ACSIM_U16 == (int)AC_U16 && (int)ACSIM_I32 == (int)AC_I32 && (int)ACSIM_U32 == (int)AC_U32 &&
-                   (int)ACSIM_I64 == (int)AC_I64 && (int)ACSIM_U64 == (int)AC_U64 && (int)ACSIM_BOOL == (int)AC_BOOL &&
-                   (int)ACSIM_F64 == (int)AC_F64,
+                   (int)ACSIM_I64 == (int)AC_I64 && (int)ACSIM_U64 == (int)AC_U64 &&
+                   (int)ACSIM_BOOL == (int)AC_BOOL && (int)ACSIM_F64 == (int)AC_F64,
                "kernel_abi.h and dtypes.def list the dtypes in the same order");
 
 const char *const acsim_op_names[ACSIM_OPS] = {
@@ -17,11 +17,14 @@ const char *const acsim_op_names[ACSIM_OPS] = {
     ACSIM_VECTOR_OPS(X)
 #undef X
 };
-int acsim_type_bytes(int type) { return ac_dtypes[type].bytes; }
+int acsim_type_bytes(int type) {
+  return ac_dtypes[type].bytes;
+}
 
 const char *acsim_pos_name(int pos) {
-  static const char *const names[] = {"GM",  "A1",     "A2",      "B1",  "B2",   "C1",        "C2",          "CO1",
-                                      "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM", "C2PIPE2LOCAL"};
+  static const char *const names[] = {"GM",  "A1",   "A2",        "B1",          "B2",     "C1",
+                                      "C2",  "CO1",  "CO2",       "VECIN",       "VECOUT", "VECCALC",
+                                      "SPM", "TSCM", "C2PIPE2GM", "C2PIPE2LOCAL"};
   return pos >= 0 && pos < (int)AC_COUNT(names) ? names[pos] : "?";
 }
 const char *acsim_mem_name(int mem) {
@@ -77,14 +80,15 @@ static bool check_bounds(acsim_block *b, const char *op, acsim_at at, const acsi
   const acsim_local *t = x->t;
   int64_t from = (int64_t)t->addr + x->off - t->base, to = from + x->bytes;
   if (from < 0 || to > t->size) {
-    acsim_fault(b->s, b, "ub-out-of-bounds", at, "%s: %s %s bytes %lld..%lld of a %s buffer of %u bytes in %s", op, x->name,
-                x->how & ACSIM_WRITE ? "writes" : "reads", (long long)from, (long long)to, acsim_pos_name(t->pos), t->size,
-                acsim_mem_name(t->mem));
+    acsim_fault(b->s, b, "ub-out-of-bounds", at, "%s: %s %s bytes %lld..%lld of a %s buffer of %u bytes in %s", op,
+                x->name, x->how & ACSIM_WRITE ? "writes" : "reads", (long long)from, (long long)to,
+                acsim_pos_name(t->pos), t->size, acsim_mem_name(t->mem));
     return false;
   }
   if (x->align > 1 && (t->addr + x->off) % x->align) {
-    acsim_fault(b->s, b, "misaligned", at, "%s: %s starts at byte %lld of its buffer: the address must be a multiple of %d bytes",
-                op, x->name, (long long)from, x->align);
+    acsim_fault(b->s, b, "misaligned", at,
+                "%s: %s starts at byte %lld of its buffer: the address must be a multiple of %d bytes", op, x->name,
+                (long long)from, x->align);
     return false;
   }
   return true;
@@ -98,8 +102,8 @@ static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsi
     if (s[i] != 0xff) first = i, count++;
   int64_t at_byte = (int64_t)x->t->addr + x->off + first - x->t->base;
   acsim_fault(b->s, b, "read-poison", at,
-              "%s: %s reads %lld bytes, of which %lld were never written (the first at byte %lld of the %s buffer)", op, x->name,
-              (long long)x->bytes, (long long)count, (long long)at_byte, acsim_pos_name(x->t->pos));
+              "%s: %s reads %lld bytes, of which %lld were never written (the first at byte %lld of the %s buffer)",
+              op, x->name, (long long)x->bytes, (long long)count, (long long)at_byte, acsim_pos_name(x->t->pos));
 }
 
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
@@ -126,14 +130,16 @@ acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p) {
   size_t lo = 0, hi = s->gms.len; /* last buffer that starts at or before p */
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (s->gms.data[mid]->start <= p) lo = mid + 1;
-    else hi = mid;
+    if (s->gms.data[mid]->start <= p)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo ? s->gms.data[lo - 1] : NULL;
 }
 
-static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_global *g, const uint8_t *p, int64_t bytes,
-                      acsim_gm *m, bool write) {
+static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_global *g, const uint8_t *p,
+                      int64_t bytes, acsim_gm *m, bool write) {
   const char *verb = write ? "writes" : "reads";
   if (!m || p < m->start || p + bytes > m->end) {
     /* a view says where it belongs even when the access has left it */
@@ -141,11 +147,12 @@ static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_g
     if (!home || g->base > home->end) home = m;
     if (home)
       acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s elements %lld..%lld of %s, which has %lld", op, verb,
-                  (long long)((p - home->start) / home->b.elem), (long long)((p + bytes - 1 - home->start) / home->b.elem),
-                  home->b.name, (long long)home->elems);
+                  (long long)((p - home->start) / home->b.elem),
+                  (long long)((p + bytes - 1 - home->start) / home->b.elem), home->b.name, (long long)home->elems);
     else
-      acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s %lld bytes at an address that belongs to no tensor of the launch", op,
-                  verb, (long long)bytes);
+      acsim_fault(b->s, b, "gm-out-of-bounds", at,
+                  "%s %s %lld bytes at an address that belongs to no tensor of the launch", op, verb,
+                  (long long)bytes);
     return false;
   }
   if (g && g->bytes && (p < g->base || p + bytes > g->base + g->bytes)) {
@@ -164,11 +171,11 @@ uint8_t *acsim_user_workspace(uint8_t *p) {
 }
 
 /* Calls fn for each 64-bit word of the bit map that elements [from, to) touch. */
-#define FOR_WORDS(from, to, w, mask)                                                                                 \
-  for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                                               \
-    for (uint64_t mask = (~0ull << (w == (from) / 64 ? (from) % 64 : 0)) &                                             \
-                         (w == ((to)-1) / 64 && (to) % 64 ? ~0ull >> (64 - (to) % 64) : ~0ull),                         \
-                  once_ = 1;                                                                                         \
+#define FOR_WORDS(from, to, w, mask)                                                            \
+  for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                        \
+    for (uint64_t mask = (~0ull << (w == (from) / 64 ? (from) % 64 : 0)) &                      \
+                         (w == ((to)-1) / 64 && (to) % 64 ? ~0ull >> (64 - (to) % 64) : ~0ull), \
+                  once_ = 1;                                                                    \
          once_; once_ = 0)
 
 static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, bool once) {
@@ -200,12 +207,13 @@ static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, 
     count += __builtin_popcountll(bad);
   }
   if (count)
-    acsim_fault(b->s, b, "read-poison", at, "%s reads %lld elements of %s that were never written (the first is element %lld)", op,
+    acsim_fault(b->s, b, "read-poison", at,
+                "%s reads %lld elements of %s that were never written (the first is element %lld)", op,
                 (long long)count, m->b.name, (long long)first);
 }
 
-bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off, int64_t bytes,
-                    acsim_gm_how how) {
+bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
+                    int64_t bytes, acsim_gm_how how) {
   (void)pipe; /* see acsim_touch */
   if (bytes <= 0) return true;
   const uint8_t *p = g->ptr + off;
@@ -216,9 +224,10 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
     return false;
   }
   if (m->b.system && p < m->start + m->b.system) {
-    acsim_fault(b->s, b, "system-workspace", at,
-                "%s touches byte %lld of %s, whose first %lld bytes are the system's: GetUserWorkspace gives the user's part", op,
-                (long long)(p - m->start), m->b.name, (long long)m->b.system);
+    acsim_fault(
+        b->s, b, "system-workspace", at,
+        "%s touches byte %lld of %s, whose first %lld bytes are the system's: GetUserWorkspace gives the user's part",
+        op, (long long)(p - m->start), m->b.name, (long long)m->b.system);
     return false;
   }
   if (!m->written) return true;
@@ -273,7 +282,8 @@ static const char *elements(ac_arena *a, const runs *r) {
                         ? ac_sprintf(a, "element %lld", (long long)r->first)
                         : ac_sprintf(a, "elements %lld..%lld", (long long)r->first, (long long)r->last_of_first);
   return r->runs == 1 ? one
-                      : ac_sprintf(a, "%lld elements in %lld runs, the first being %s,", (long long)r->count, (long long)r->runs, one);
+                      : ac_sprintf(a, "%lld elements in %lld runs, the first being %s,", (long long)r->count,
+                                   (long long)r->runs, one);
 }
 
 void acsim_gm_report(acsim_session *s) {

@@ -5,14 +5,26 @@
 
 /* AscendC's HardEvent, in order (CANN 8.1.RC1 kernel_event.h). */
 static const char *const event_names[EVENT_KINDS] = {
-    "MTE2_MTE1", "MTE1_MTE2", "MTE1_M", "M_MTE1", "MTE2_V", "V_MTE2",    "MTE3_V",    "V_MTE3", "M_V",    "V_M",    "V_V",      "MTE3_MTE1",
-    "MTE1_MTE3", "MTE1_V",    "MTE2_M", "M_MTE2", "V_MTE1", "M_FIX",     "FIX_M",     "MTE3_MTE2", "MTE2_MTE3", "S_V", "V_S",  "S_MTE2",
-    "MTE2_S",    "S_MTE3",    "MTE3_S", "MTE2_FIX", "FIX_MTE2", "FIX_S", "M_S",       "FIX_MTE3", "MTE1_FIX", "FIX_MTE1", "FIX_FIX"};
-enum { EV_MTE2_V = 4, EV_V_MTE2 = 5, EV_MTE3_V = 6, EV_V_MTE3 = 7, EV_MTE3_MTE2 = 19, EV_MTE2_MTE3 = 20, EV_NONE = -1 };
+    "MTE2_MTE1", "MTE1_MTE2", "MTE1_M",    "M_MTE1",    "MTE2_V",   "V_MTE2",   "MTE3_V",   "V_MTE3", "M_V",
+    "V_M",       "V_V",       "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",   "MTE2_M",   "M_MTE2",   "V_MTE1", "M_FIX",
+    "FIX_M",     "MTE3_MTE2", "MTE2_MTE3", "S_V",       "V_S",      "S_MTE2",   "MTE2_S",   "S_MTE3", "MTE3_S",
+    "MTE2_FIX",  "FIX_MTE2",  "FIX_S",     "M_S",       "FIX_MTE3", "MTE1_FIX", "FIX_MTE1", "FIX_FIX"};
+enum {
+  EV_MTE2_V = 4,
+  EV_V_MTE2 = 5,
+  EV_MTE3_V = 6,
+  EV_V_MTE3 = 7,
+  EV_MTE3_MTE2 = 19,
+  EV_MTE2_MTE3 = 20,
+  EV_NONE = -1
+};
 
 static int mem_of_pos(int pos) {
   switch (pos) {
-  case ACSIM_POS_A1: case ACSIM_POS_B1: case ACSIM_POS_C1: case ACSIM_POS_TSCM: return ACSIM_L1;
+  case ACSIM_POS_A1:
+  case ACSIM_POS_B1:
+  case ACSIM_POS_C1:
+  case ACSIM_POS_TSCM: return ACSIM_L1;
   case ACSIM_POS_A2: return ACSIM_L0A;
   case ACSIM_POS_B2: return ACSIM_L0B;
   case ACSIM_POS_CO1: return ACSIM_L0C;
@@ -41,7 +53,8 @@ static int take_event(acsim_block *b, int event, acsim_at at) {
   for (int i = 0; i < EVENT_IDS; i++)
     if (!b->held[event][i]) return b->held[event][i] = true, i;
   acsim_fault(b->s, b, "event-ids-exhausted", at,
-              "all %d event ids of %s are in use: every tensor between EnQue and DeQue (or freed and not allocated again) holds one",
+              "all %d event ids of %s are in use: every tensor between EnQue and DeQue (or freed and not allocated "
+              "again) holds one",
               EVENT_IDS, event_names[event]);
   return -1;
 }
@@ -62,8 +75,9 @@ void acsim_flag_set(int32_t event, int32_t id, const char *file, int32_t line) {
   b->calls++;
   if (!check_event(b, "SetFlag", event, id, AT)) return;
   if (b->flag[event][id])
-    acsim_fault(b->s, b, "flag-set-twice", AT, "SetFlag<%s>(%d): the flag is set already (%s:%d) and nothing has waited for it",
-                event_names[event], id, b->flag_at[event][id].file, b->flag_at[event][id].line);
+    acsim_fault(b->s, b, "flag-set-twice", AT,
+                "SetFlag<%s>(%d): the flag is set already (%s:%d) and nothing has waited for it", event_names[event],
+                id, b->flag_at[event][id].file, b->flag_at[event][id].line);
   b->flag[event][id] = true;
   b->flag_at[event][id] = AT;
 }
@@ -89,14 +103,16 @@ void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t li
   b->calls++;
   if (!check_event(b, "ReleaseEventID", event, id, AT)) return;
   if (!b->held[event][id])
-    acsim_fault(b->s, b, "event-not-held", AT, "ReleaseEventID<%s>(%d): the id is not allocated", event_names[event], id);
+    acsim_fault(b->s, b, "event-not-held", AT, "ReleaseEventID<%s>(%d): the id is not allocated", event_names[event],
+                id);
   b->held[event][id] = false;
 }
 void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
   acsim_block *b = acsim_here("PipeBarrier");
   b->calls++;
   if (pipe == 0) /* PIPE_S */
-    acsim_fault(b->s, b, "bad-barrier", AT, "PipeBarrier<PIPE_S> does not exist: the scalar unit is in order by itself");
+    acsim_fault(b->s, b, "bad-barrier", AT,
+                "PipeBarrier<PIPE_S> does not exist: the scalar unit is in order by itself");
 }
 
 /* ---- TPipe ---- */
@@ -124,11 +140,12 @@ static void report_unfreed(acsim_block *b) {
     for (int k = 0; k < q->num; k++) {
       acsim_slot *s = &b->slots.data[q->first + k];
       if (s->state == SLOT_QUEUED)
-        acsim_fault(b->s, b, "never-dequeued", s->at, "a tensor of the %s queue of %s:%d was enqueued and never dequeued",
-                    acsim_pos_name(s->pos), q->at.file, q->at.line);
-      else if (s->state == SLOT_ALLOCATED || s->state == SLOT_DEQUEUED)
-        acsim_fault(b->s, b, "never-freed", s->at, "a tensor of the %s queue of %s:%d was never freed", acsim_pos_name(s->pos),
+        acsim_fault(b->s, b, "never-dequeued", s->at,
+                    "a tensor of the %s queue of %s:%d was enqueued and never dequeued", acsim_pos_name(s->pos),
                     q->at.file, q->at.line);
+      else if (s->state == SLOT_ALLOCATED || s->state == SLOT_DEQUEUED)
+        acsim_fault(b->s, b, "never-freed", s->at, "a tensor of the %s queue of %s:%d was never freed",
+                    acsim_pos_name(s->pos), q->at.file, q->at.line);
     }
   }
 }
@@ -137,7 +154,8 @@ void acsim_pipe_open(void *pipe, const char *file, int32_t line) {
   acsim_block *b = acsim_here("TPipe");
   b->calls++;
   if (b->pipe && b->pipe != pipe && b->used[ACSIM_UB])
-    acsim_fault(b->s, b, "two-pipes", AT, "a second TPipe is made while that of %s:%d holds %u bytes of UB: their buffers overlap",
+    acsim_fault(b->s, b, "two-pipes", AT,
+                "a second TPipe is made while that of %s:%d holds %u bytes of UB: their buffers overlap",
                 b->pipe_at.file, b->pipe_at.line, b->used[ACSIM_UB]);
   if (b->used[ACSIM_UB]) give_up_buffers(b, AT);
   b->pipe = pipe;
@@ -158,7 +176,9 @@ void acsim_pipe_reset(void *pipe, const char *file, int32_t line) {
   report_unfreed(b);
   give_up_buffers(b, AT);
 }
-void *acsim_pipe_current(void) { return acsim_here("GetTPipePtr")->pipe; }
+void *acsim_pipe_current(void) {
+  return acsim_here("GetTPipePtr")->pipe;
+}
 
 AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num, uint32_t bytes, acsim_at at) {
   ac_buf t;
@@ -166,29 +186,46 @@ AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num,
   for (size_t i = 1; i < b->queues.len; i++) {
     acsim_queue *q = &b->queues.data[i];
     if (q->mem != mem || b->slots.data[q->first].state == SLOT_GONE) continue;
-    ac_printf(&t, "%s%s %s of line %d: %u x %u bytes", t.len ? "; " : "", acsim_pos_name(q->src), q->tbuf ? "buffer" : "queue",
-              q->at.line, (unsigned)q->num, q->bytes);
+    ac_printf(&t, "%s%s %s of line %d: %u x %u bytes", t.len ? "; " : "", acsim_pos_name(q->src),
+              q->tbuf ? "buffer" : "queue", q->at.line, (unsigned)q->num, q->bytes);
   }
-  acsim_fault(b->s, b, "ub-overflow", at, "InitBuffer wants %u x %u bytes in %s (%s), where %u of %u bytes are taken: %s", num, bytes,
+  acsim_fault(b->s, b, "ub-overflow", at,
+              "InitBuffer wants %u x %u bytes in %s (%s), where %u of %u bytes are taken: %s", num, bytes,
               acsim_mem_name(mem), acsim_pos_name(pos), b->used[mem], acsim_memory_of(b, mem)->size,
               t.len ? ac_buf_str(&t) : "no other buffer");
   acsim_leave(b);
 }
 
-static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf, acsim_at at) {
+static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf,
+                     acsim_at at) {
   b->calls++;
   int mem = mem_of_pos(src == ACSIM_POS_GM ? dst : src);
   uint64_t each = ((uint64_t)bytes + 31) / 32 * 32, all = each * num;
   acsim_memory *m = acsim_memory_of(b, mem);
   if (!b->pipe) b->pipe = pipe, b->pipe_at = at;
   if (all > m->size - b->used[mem]) overflow(b, mem, src, num, (uint32_t)each, at);
-  acsim_queue q = {.first = (uint16_t)b->slots.len, .num = (uint16_t)num, .depth = depth < 1 ? 1 : depth, .src = (uint8_t)src,
-                   .dst = (uint8_t)dst, .mem = (uint8_t)mem, .bytes = (uint32_t)each, .tbuf = tbuf, .pipe = pipe, .at = at};
+  acsim_queue q = {.first = (uint16_t)b->slots.len,
+                   .num = (uint16_t)num,
+                   .depth = depth < 1 ? 1 : depth,
+                   .src = (uint8_t)src,
+                   .dst = (uint8_t)dst,
+                   .mem = (uint8_t)mem,
+                   .bytes = (uint32_t)each,
+                   .tbuf = tbuf,
+                   .pipe = pipe,
+                   .at = at};
   if (q.depth > MAX_FIFO) q.depth = MAX_FIFO;
   for (uint32_t i = 0; i < num; i++) {
-    acsim_slot s = {.base = b->used[mem] + (uint32_t)(i * each), .size = (uint32_t)each, .queue = (uint16_t)b->queues.len,
-                    .gen = ++b->generation, .mem = (uint8_t)mem, .pos = (uint8_t)src, .state = tbuf ? SLOT_TBUF : SLOT_FREE,
-                    .at = at, .free_event = -1, .queue_event = -1};
+    acsim_slot s = {.base = b->used[mem] + (uint32_t)(i * each),
+                    .size = (uint32_t)each,
+                    .queue = (uint16_t)b->queues.len,
+                    .gen = ++b->generation,
+                    .mem = (uint8_t)mem,
+                    .pos = (uint8_t)src,
+                    .state = tbuf ? SLOT_TBUF : SLOT_FREE,
+                    .at = at,
+                    .free_event = -1,
+                    .queue_event = -1};
     ac_push(b->arena, &b->slots, s);
   }
   if (m->state) memset(m->state + b->used[mem], 0, all);
@@ -198,8 +235,8 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
   return (uint16_t)(b->queues.len - 1);
 }
 
-uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes, const char *file,
-                          int32_t line) {
+uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes,
+                          const char *file, int32_t line) {
   acsim_block *b = acsim_here("InitBuffer");
   if (!num) {
     acsim_fault(b->s, b, "bad-buffer", AT, "InitBuffer with 0 buffers");
@@ -215,14 +252,22 @@ uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *fi
 
 static acsim_queue *queue_of(acsim_block *b, uint16_t id, const char *what, acsim_at at) {
   b->calls++;
-  if (id && id < b->queues.len && b->slots.data[b->queues.data[id].first].state != SLOT_GONE) return &b->queues.data[id];
-  acsim_fault(b->s, b, "queue-not-initialised", at, "%s on a queue or buffer without InitBuffer (or after TPipe::Reset)", what);
+  if (id && id < b->queues.len && b->slots.data[b->queues.data[id].first].state != SLOT_GONE)
+    return &b->queues.data[id];
+  acsim_fault(b->s, b, "queue-not-initialised", at,
+              "%s on a queue or buffer without InitBuffer (or after TPipe::Reset)", what);
   acsim_leave(b);
 }
 
 static void view(const acsim_block *b, uint16_t slot, acsim_local *t) {
   const acsim_slot *s = &b->slots.data[slot];
-  *t = (acsim_local){.addr = s->base, .len = s->size, .base = s->base, .size = s->size, .buf = slot, .gen = s->gen, .mem = s->mem,
+  *t = (acsim_local){.addr = s->base,
+                     .len = s->size,
+                     .base = s->base,
+                     .size = s->size,
+                     .buf = slot,
+                     .gen = s->gen,
+                     .mem = s->mem,
                      .pos = s->pos};
 }
 
@@ -234,7 +279,8 @@ void acsim_queue_alloc(uint16_t id, acsim_local *t, const char *file, int32_t li
   if (k == q->num) {
     acsim_slot *s = &b->slots.data[q->first + q->cursor % q->num];
     acsim_fault(b->s, b, "queue-deadlock", AT,
-                "AllocTensor: all %d buffers of the %s queue of line %d are in use (one since line %d): the device waits for ever",
+                "AllocTensor: all %d buffers of the %s queue of line %d are in use (one since line %d): the device "
+                "waits for ever",
                 q->num, acsim_pos_name(q->src), q->at.line, s->at.line);
     acsim_leave(b);
   }
@@ -271,8 +317,8 @@ void acsim_queue_push(uint16_t id, const acsim_local *t, const char *file, int32
   acsim_slot *s = &b->slots.data[slot];
   if (s->state == SLOT_QUEUED || s->state == SLOT_FREE || s->gen != t->gen) {
     acsim_fault(b->s, b, s->state == SLOT_QUEUED && s->gen == t->gen ? "enqueued-twice" : "use-after-free", AT,
-                "EnQue: the tensor was %s at line %d", s->state == SLOT_QUEUED && s->gen == t->gen ? "enqueued already" : "freed",
-                s->at.line);
+                "EnQue: the tensor was %s at line %d",
+                s->state == SLOT_QUEUED && s->gen == t->gen ? "enqueued already" : "freed", s->at.line);
     return;
   }
   if (q->len == q->depth) {
@@ -292,7 +338,8 @@ void acsim_queue_pop(uint16_t id, acsim_local *t, const char *file, int32_t line
   acsim_block *b = acsim_here("DeQue");
   acsim_queue *q = queue_of(b, id, "DeQue", AT);
   if (!q->len) {
-    acsim_fault(b->s, b, "queue-empty", AT, "DeQue: nothing was enqueued in the %s queue of line %d: the device waits for ever",
+    acsim_fault(b->s, b, "queue-empty", AT,
+                "DeQue: nothing was enqueued in the %s queue of line %d: the device waits for ever",
                 acsim_pos_name(q->src), q->at.line);
     acsim_leave(b);
   }
@@ -319,7 +366,8 @@ void acsim_queue_free(uint16_t id, const acsim_local *t, const char *file, int32
     return;
   }
   if (s->state == SLOT_QUEUED) {
-    acsim_fault(b->s, b, "use-while-queued", AT, "FreeTensor: the tensor was enqueued at line %d and not dequeued yet", s->at.line);
+    acsim_fault(b->s, b, "use-while-queued", AT,
+                "FreeTensor: the tensor was enqueued at line %d and not dequeued yet", s->at.line);
     return;
   }
   int forth, back;
@@ -370,18 +418,21 @@ void acsim_atomic(int32_t op, int32_t type) {
 static void report_select(acsim_block *b) {
   uint32_t ub = (uint32_t)b->s->chip->ub, keep = (uint32_t)b->s->chip->ub_reserved;
   if (b->select_used && b->ub_peak > (int64_t)ub - keep)
-    acsim_fault(b->s, b, "ub-reserved", b->select_at,
-                "Select in mode 1 or 2 overwrites the last %u bytes of UB, and the kernel's buffers take %lld of %u bytes", keep,
-                (long long)b->ub_peak, ub);
+    acsim_fault(
+        b->s, b, "ub-reserved", b->select_at,
+        "Select in mode 1 or 2 overwrites the last %u bytes of UB, and the kernel's buffers take %lld of %u bytes",
+        keep, (long long)b->ub_peak, ub);
 }
 
 void acsim_block_end(acsim_block *b) {
   for (int e = 0; e < EVENT_KINDS; e++)
     for (int i = 0; i < EVENT_IDS; i++)
       if (b->flag[e][i])
-        acsim_fault(b->s, b, "flag-left-set", b->flag_at[e][i], "the flag %s, id %d, is set and nothing waits for it", event_names[e], i);
+        acsim_fault(b->s, b, "flag-left-set", b->flag_at[e][i], "the flag %s, id %d, is set and nothing waits for it",
+                    event_names[e], i);
   if (b->pipe) report_unfreed(b);
   report_select(b);
   if (b->atomic != ACSIM_ATOMIC_NONE)
-    acsim_fault(b->s, b, "atomic-left-on", (acsim_at){0}, "the kernel ends with atomic stores on: SetAtomicNone is missing");
+    acsim_fault(b->s, b, "atomic-left-on", (acsim_at){0},
+                "the kernel ends with atomic stores on: SetAtomicNone is missing");
 }

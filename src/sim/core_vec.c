@@ -23,12 +23,20 @@ enum {
 };
 static uint32_t types_of(int op) {
   switch (op) {
-  case ACSIM_OP_ShiftLeft: case ACSIM_OP_ShiftRight: return B16 | B32;
-  case ACSIM_OP_AddRelu: case ACSIM_OP_SubRelu: return F | AC_BIT(AC_I16);
-  case ACSIM_OP_Brcb: case ACSIM_OP_Gather: case ACSIM_OP_Copy: case ACSIM_OP_GatherMask: return F | B16 | B32 | AC_BIT(AC_BF16);
+  case ACSIM_OP_ShiftLeft:
+  case ACSIM_OP_ShiftRight: return B16 | B32;
+  case ACSIM_OP_AddRelu:
+  case ACSIM_OP_SubRelu: return F | AC_BIT(AC_I16);
+  case ACSIM_OP_Brcb:
+  case ACSIM_OP_Gather:
+  case ACSIM_OP_Copy:
+  case ACSIM_OP_GatherMask: return F | B16 | B32 | AC_BIT(AC_BF16);
   case ACSIM_OP_CreateVecIndex: return F | AC_BIT(AC_I16) | AC_BIT(AC_I32);
-  case ACSIM_OP_Compare: case ACSIM_OP_CompareScalar: return F | AC_BIT(AC_I32);
-  case ACSIM_OP_MulAddDst: case ACSIM_OP_FusedMulAdd: case ACSIM_OP_FusedMulAddRelu: return F;
+  case ACSIM_OP_Compare:
+  case ACSIM_OP_CompareScalar: return F | AC_BIT(AC_I32);
+  case ACSIM_OP_MulAddDst:
+  case ACSIM_OP_FusedMulAdd:
+  case ACSIM_OP_FusedMulAddRelu: return F;
   default: break;
   }
   ac_inst i = ac_inst_by_asc(acsim_op_names[op]);
@@ -47,21 +55,29 @@ static bool check_types(const call *c) {
     /* CAST_NONE is written for every mode-less conversion; where bits are lost it means CAST_RINT, if the table has that */
     if (rounds >> v->mode & 1) return true;
     if (rounds && v->mode == AC_RN_NONE) return true;
-    static const char *const modes[] = {"CAST_NONE", "CAST_RINT", "CAST_FLOOR", "CAST_CEIL", "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
-    acsim_fault(c->b->s, c->b, "no-such-cast", c->at, "Cast from %s to %s with %s does not exist on %s", ac_dtypes[v->type].cpp,
-                ac_dtypes[v->dst_type].cpp, v->mode < AC_COUNT(modes) ? modes[v->mode] : "an unknown mode", chip->soc);
+    static const char *const modes[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
+                                        "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
+    acsim_fault(c->b->s, c->b, "no-such-cast", c->at, "Cast from %s to %s with %s does not exist on %s",
+                ac_dtypes[v->type].cpp, ac_dtypes[v->dst_type].cpp,
+                v->mode < AC_COUNT(modes) ? modes[v->mode] : "an unknown mode", chip->soc);
     return rounds != 0;
   }
-  if ((v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) && v->type == ACSIM_I32 && v->mode != 2) ok = false;
+  if ((v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) && v->type == ACSIM_I32 && v->mode != 2)
+    ok = false;
   if (ok) return true;
-  acsim_fault(c->b->s, c->b, "no-such-dtype", c->at, "%s of %s does not exist on %s", c->name, ac_dtypes[v->type].cpp, chip->soc);
+  acsim_fault(c->b->s, c->b, "no-such-dtype", c->at, "%s of %s does not exist on %s", c->name, ac_dtypes[v->type].cpp,
+              chip->soc);
   return false;
 }
 
 /* ---- helpers ---- */
 
-static uint32_t start(const acsim_local *t) { return t->addr; }
-static bool same_memory(const acsim_local *a, const acsim_local *b) { return a->mem == b->mem; }
+static uint32_t start(const acsim_local *t) {
+  return t->addr;
+}
+static bool same_memory(const acsim_local *a, const acsim_local *b) {
+  return a->mem == b->mem;
+}
 
 /* May dst and src of a contiguous instruction overlap like this? Within a repeat they must be the same or apart (a Cast may
  * overlap: it reads a repeat before it writes it), and no repeat may read what an earlier one wrote. (asc-devkit docs/zh,
@@ -83,7 +99,8 @@ static bool overlap_ok(const call *c, const acsim_local *src, int es, int64_t n)
 static void check_overlap(const call *c, const acsim_local *src, int es, int64_t n, const char *what) {
   if (overlap_ok(c, src, es, n)) return;
   acsim_fault(c->b->s, c->b, "overlap", c->at,
-              "%s: dst (byte %u of its memory) and %s (byte %u) overlap, but are not the same: the instruction reads what it has "
+              "%s: dst (byte %u of its memory) and %s (byte %u) overlap, but are not the same: the instruction reads "
+              "what it has "
               "just written",
               c->name, start(c->v->dst), what, start(src));
 }
@@ -98,26 +115,47 @@ static bool bad_count(const call *c) {
   return true;
 }
 
-static bool bitwise(int op) { return op == ACSIM_OP_And || op == ACSIM_OP_Or || op == ACSIM_OP_Not; }
+static bool bitwise(int op) {
+  return op == ACSIM_OP_And || op == ACSIM_OP_Or || op == ACSIM_OP_Not;
+}
 static bool reads_dst(int op) {
-  return op == ACSIM_OP_Axpy || op == ACSIM_OP_MulAddDst || op == ACSIM_OP_FusedMulAdd || op == ACSIM_OP_FusedMulAddRelu;
+  return op == ACSIM_OP_Axpy || op == ACSIM_OP_MulAddDst || op == ACSIM_OP_FusedMulAdd ||
+         op == ACSIM_OP_FusedMulAddRelu;
 }
 
 /* n lanes at d from a, b and the scalar: all the element-wise instructions. */
 static void compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
   const acsim_vector *v = c->v;
   switch (v->op) {
-  case ACSIM_OP_Exp: case ACSIM_OP_Ln: case ACSIM_OP_Abs: case ACSIM_OP_Reciprocal: case ACSIM_OP_Sqrt: case ACSIM_OP_Rsqrt:
-  case ACSIM_OP_Relu: case ACSIM_OP_Not: acsim_math_unary(v->op, v->type, d, a, n, c->saturate); break;
-  case ACSIM_OP_Add: case ACSIM_OP_Sub: case ACSIM_OP_Mul: case ACSIM_OP_Div: case ACSIM_OP_Max: case ACSIM_OP_Min:
-  case ACSIM_OP_And: case ACSIM_OP_Or: case ACSIM_OP_AddRelu: case ACSIM_OP_SubRelu:
-    acsim_math_binary(v->op, v->type, d, a, b, n, c->saturate);
-    break;
-  case ACSIM_OP_Adds: case ACSIM_OP_Muls: case ACSIM_OP_Maxs: case ACSIM_OP_Mins: case ACSIM_OP_LeakyRelu:
-  case ACSIM_OP_ShiftLeft: case ACSIM_OP_ShiftRight: acsim_math_scalar(v->op, v->type, d, a, v->f, v->i, n, c->saturate); break;
+  case ACSIM_OP_Exp:
+  case ACSIM_OP_Ln:
+  case ACSIM_OP_Abs:
+  case ACSIM_OP_Reciprocal:
+  case ACSIM_OP_Sqrt:
+  case ACSIM_OP_Rsqrt:
+  case ACSIM_OP_Relu:
+  case ACSIM_OP_Not: acsim_math_unary(v->op, v->type, d, a, n, c->saturate); break;
+  case ACSIM_OP_Add:
+  case ACSIM_OP_Sub:
+  case ACSIM_OP_Mul:
+  case ACSIM_OP_Div:
+  case ACSIM_OP_Max:
+  case ACSIM_OP_Min:
+  case ACSIM_OP_And:
+  case ACSIM_OP_Or:
+  case ACSIM_OP_AddRelu:
+  case ACSIM_OP_SubRelu: acsim_math_binary(v->op, v->type, d, a, b, n, c->saturate); break;
+  case ACSIM_OP_Adds:
+  case ACSIM_OP_Muls:
+  case ACSIM_OP_Maxs:
+  case ACSIM_OP_Mins:
+  case ACSIM_OP_LeakyRelu:
+  case ACSIM_OP_ShiftLeft:
+  case ACSIM_OP_ShiftRight: acsim_math_scalar(v->op, v->type, d, a, v->f, v->i, n, c->saturate); break;
   case ACSIM_OP_Axpy: acsim_math_axpy(v->dst_type, v->type, d, a, v->f, n, c->saturate); break;
   case ACSIM_OP_MulAddDst: acsim_math_muladd(v->dst_type, v->type, d, a, b, n, c->saturate); break;
-  case ACSIM_OP_FusedMulAdd: case ACSIM_OP_FusedMulAddRelu: { /* d = d * a + b */
+  case ACSIM_OP_FusedMulAdd:
+  case ACSIM_OP_FusedMulAddRelu: { /* d = d * a + b */
     float t[MAX_LANES];
     for (int64_t k = 0; k < n; k += MAX_LANES) {
       int64_t m = n - k < MAX_LANES ? n - k : MAX_LANES;
@@ -162,7 +200,8 @@ static void elementwise(const call *c) {
   int soft = bitwise(v->op) ? ACSIM_READ | ACSIM_SOFT : ACSIM_READ;
   acsim_access x[4];
   int k = 0;
-  x[k++] = (acsim_access){"dst", v->dst, 0, n * c->ds, BLOCK_BYTES, ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0)};
+  x[k++] =
+      (acsim_access){"dst", v->dst, 0, n * c->ds, BLOCK_BYTES, ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0)};
   if (v->a) x[k++] = (acsim_access){v->b ? "src0" : "src", v->a, 0, n * c->es, BLOCK_BYTES, soft};
   if (v->b) x[k++] = (acsim_access){"src1", v->b, 0, n * c->es, BLOCK_BYTES, soft};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, k)) {
@@ -172,11 +211,16 @@ static void elementwise(const call *c) {
   if (v->a) check_overlap(c, v->a, c->es, n, v->b ? "src0" : "src");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
   uint8_t *d = acsim_data(c->b, v->dst, 0);
-  bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es && start(v->a) < start(v->dst) + n * c->ds;
-  if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es) cast_in_place(c, n);
-  else compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
-  if (bitwise(v->op)) bitwise_state(c, n * c->ds);
-  else mark(c, v->dst, 0, n * c->ds);
+  bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es &&
+              start(v->a) < start(v->dst) + n * c->ds;
+  if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es)
+    cast_in_place(c, n);
+  else
+    compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
+  if (bitwise(v->op))
+    bitwise_state(c, n * c->ds);
+  else
+    mark(c, v->dst, 0, n * c->ds);
 }
 
 /* ---- compare and select ---- */
@@ -192,7 +236,8 @@ static void compare_lanes(const call *c, int64_t a_off, int64_t b_off, int64_t t
   acsim_math_compare_bits(v->mode, v->type, acsim_data(b, v->dst, to), acsim_data(b, v->a, a_off),
                           v->b ? acsim_data(b, v->b, b_off) : NULL, v->f, v->i, n);
   uint8_t *st = acsim_state(b, v->dst, to);
-  if (acsim_all_written(acsim_state(b, v->a, a_off), n * c->es) && (!v->b || acsim_all_written(acsim_state(b, v->b, b_off), n * c->es))) {
+  if (acsim_all_written(acsim_state(b, v->a, a_off), n * c->es) &&
+      (!v->b || acsim_all_written(acsim_state(b, v->b, b_off), n * c->es))) {
     memset(st, 0xff, (size_t)n / 8);
     return;
   }
@@ -207,7 +252,8 @@ static void compare(const call *c) {
   int64_t n = v->count / c->lanes * c->lanes;
   if (n != v->count)
     acsim_fault(c->b->s, c->b, "count-not-256", c->at,
-                "%s of %lld %s: only whole 256-byte repeats are compared (%lld elements), the other mask bits keep their old value",
+                "%s of %lld %s: only whole 256-byte repeats are compared (%lld elements), the other mask bits keep "
+                "their old value",
                 c->name, (long long)v->count, ac_dtypes[v->type].cpp, (long long)n);
   if (!n) return;
   acsim_access x[] = {{"dst", v->dst, 0, n / 8, BLOCK_BYTES, ACSIM_WRITE},
@@ -217,12 +263,15 @@ static void compare(const call *c) {
 }
 
 /* Lane i of a 256-byte-per-repeat select: which mask bit it looks at. Mode 0 has one mask for every repeat. */
-static int64_t mask_bit(const call *c, int64_t i) { return c->v->mode == 0 ? i % c->lanes : i; }
+static int64_t mask_bit(const call *c, int64_t i) {
+  return c->v->mode == 0 ? i % c->lanes : i;
+}
 
-static void select_lane(const call *c, int64_t bit, uint8_t *d, uint8_t *dst_state, const uint8_t *a, const uint8_t *as, const uint8_t *b,
-                        const uint8_t *bs, int64_t *undefined) {
+static void select_lane(const call *c, int64_t bit, uint8_t *d, uint8_t *dst_state, const uint8_t *a,
+                        const uint8_t *as, const uint8_t *b, const uint8_t *bs, int64_t *undefined) {
   const acsim_local *m = c->v->c;
-  unsigned on = acsim_data(c->b, m, bit / 8)[0] >> bit % 8 & 1, known = acsim_state(c->b, m, bit / 8)[0] >> bit % 8 & 1;
+  unsigned on = acsim_data(c->b, m, bit / 8)[0] >> bit % 8 & 1,
+           known = acsim_state(c->b, m, bit / 8)[0] >> bit % 8 & 1;
   const uint8_t *from = on ? a : b, *state = on ? as : bs;
   if (!known || (state && !acsim_all_written(state, c->es))) (*undefined)++;
   memcpy(d, from, (size_t)c->es);
@@ -231,8 +280,9 @@ static void select_lane(const call *c, int64_t bit, uint8_t *d, uint8_t *dst_sta
 
 static void report_undefined(const call *c, int64_t undefined, int64_t n) {
   if (undefined)
-    acsim_fault(c->b->s, c->b, "read-poison", c->at, "Select: %lld of %lld lanes use a mask bit or a value that was never written",
-                (long long)undefined, (long long)n);
+    acsim_fault(c->b->s, c->b, "read-poison", c->at,
+                "Select: %lld of %lld lanes use a mask bit or a value that was never written", (long long)undefined,
+                (long long)n);
 }
 
 static void note_select(const call *c) {
@@ -256,9 +306,9 @@ static void select_count(const call *c) {
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   for (int64_t i = 0; i < n; i++) {
     int64_t o = i * c->es;
-    select_lane(c, mask_bit(c, i), acsim_data(c->b, v->dst, o), acsim_state(c->b, v->dst, o), acsim_data(c->b, v->a, o),
-                acsim_state(c->b, v->a, o), v->b ? acsim_data(c->b, v->b, o) : scalar, v->b ? acsim_state(c->b, v->b, o) : NULL,
-                &undefined);
+    select_lane(c, mask_bit(c, i), acsim_data(c->b, v->dst, o), acsim_state(c->b, v->dst, o),
+                acsim_data(c->b, v->a, o), acsim_state(c->b, v->a, o), v->b ? acsim_data(c->b, v->b, o) : scalar,
+                v->b ? acsim_state(c->b, v->b, o) : NULL, &undefined);
   }
   report_undefined(c, undefined, n);
 }
@@ -269,10 +319,13 @@ static int64_t lane_offset(int lane, int bytes, int block_stride) {
   int per_block = BLOCK_BYTES / bytes;
   return (int64_t)(lane / per_block) * block_stride * BLOCK_BYTES + (int64_t)(lane % per_block) * bytes;
 }
-static bool lane_on(const acsim_repeat *r, int lane) { return r->mask[lane / 64] >> (lane % 64) & 1; }
+static bool lane_on(const acsim_repeat *r, int lane) {
+  return r->mask[lane / 64] >> (lane % 64) & 1;
+}
 
 /* The bytes of one repeat that the mask lets through, block by block. */
-static bool touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes, int block_stride, int how) {
+static bool touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes,
+                         int block_stride, int how) {
   const acsim_repeat *r = c->v->repeat;
   int per_block = BLOCK_BYTES / bytes;
   for (int first = 0; first < c->lanes; first += per_block) {
@@ -281,19 +334,27 @@ static bool touch_repeat(const call *c, const char *name, const acsim_local *t, 
     for (int k = first; k < first + per_block && k < c->lanes; k++)
       if (lane_on(r, k)) gaps = gaps || (hi >= 0 && hi != k - 1), lo = lo < 0 ? k : lo, hi = k;
     if (lo < 0) continue;
-    acsim_access x = {name, t, off + lane_offset(lo, bytes, block_stride), (int64_t)(hi - lo + 1) * bytes, 1,
+    acsim_access x = {name,
+                      t,
+                      off + lane_offset(lo, bytes, block_stride),
+                      (int64_t)(hi - lo + 1) * bytes,
+                      1,
                       gaps ? how | ACSIM_SOFT : how};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1)) return false;
   }
   return true;
 }
-static void gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes, int block_stride) {
+static void gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
+                          int block_stride) {
   for (int k = 0; k < c->lanes; k++) {
-    if (!lane_on(c->v->repeat, k)) memset(to + k * bytes, 0, (size_t)bytes);
-    else memcpy(to + k * bytes, acsim_data(c->b, t, off + lane_offset(k, bytes, block_stride)), (size_t)bytes);
+    if (!lane_on(c->v->repeat, k))
+      memset(to + k * bytes, 0, (size_t)bytes);
+    else
+      memcpy(to + k * bytes, acsim_data(c->b, t, off + lane_offset(k, bytes, block_stride)), (size_t)bytes);
   }
 }
-static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes, int block_stride) {
+static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
+                           int block_stride) {
   for (int k = 0; k < c->lanes; k++) {
     if (!lane_on(c->v->repeat, k)) continue;
     int64_t o = off + lane_offset(k, bytes, block_stride);
@@ -303,8 +364,9 @@ static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local
 }
 static bool check_start(const call *c, const char *name, const acsim_local *t, int align) {
   if (!t || t->addr % (uint32_t)align == 0) return true;
-  acsim_fault(c->b->s, c->b, "misaligned", c->at, "%s: %s starts at byte %u of its buffer: the address must be a multiple of %d bytes",
-              c->name, name, t->addr - t->base, align);
+  acsim_fault(c->b->s, c->b, "misaligned", c->at,
+              "%s: %s starts at byte %u of its buffer: the address must be a multiple of %d bytes", c->name, name,
+              t->addr - t->base, align);
   return false;
 }
 
@@ -312,7 +374,8 @@ static void elementwise_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, d[REPEAT_BYTES] = {0};
-  if (!check_start(c, "dst", v->dst, BLOCK_BYTES) || !check_start(c, "src0", v->a, BLOCK_BYTES) || !check_start(c, "src1", v->b, BLOCK_BYTES))
+  if (!check_start(c, "dst", v->dst, BLOCK_BYTES) || !check_start(c, "src0", v->a, BLOCK_BYTES) ||
+      !check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
   for (int k = 0; k < r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
@@ -338,7 +401,8 @@ static void compare_repeat(const call *c) {
     return;
   }
   for (int k = 0; k < r->repeat; k++) { /* the mask has no effect on Atlas A2 (asc-devkit docs/zh, Compare) */
-    int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES, to = (int64_t)k * c->lanes / 8;
+    int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES,
+            to = (int64_t)k * c->lanes / 8;
     acsim_access x[] = {{"dst", v->dst, to, c->lanes / 8, 1, ACSIM_WRITE},
                         {"src0", v->a, oa, REPEAT_BYTES, 1, ACSIM_READ | ACSIM_SOFT},
                         {"src1", v->b ? v->b : v->a, ob, REPEAT_BYTES, 1, ACSIM_READ | ACSIM_SOFT}};
@@ -367,9 +431,9 @@ static void select_repeat(const call *c) {
       if (!lane_on(r, i)) continue;
       int64_t d = od + lane_offset(i, c->es, r->dst_block), a = oa + lane_offset(i, c->es, r->a_block);
       int64_t b = ob + lane_offset(i, c->es, r->b_block);
-      select_lane(c, mask_bit(c, (int64_t)k * c->lanes + i), acsim_data(c->b, v->dst, d), acsim_state(c->b, v->dst, d),
-                  acsim_data(c->b, v->a, a), acsim_state(c->b, v->a, a), v->b ? acsim_data(c->b, v->b, b) : scalar,
-                  v->b ? acsim_state(c->b, v->b, b) : NULL, &undefined);
+      select_lane(c, mask_bit(c, (int64_t)k * c->lanes + i), acsim_data(c->b, v->dst, d),
+                  acsim_state(c->b, v->dst, d), acsim_data(c->b, v->a, a), acsim_state(c->b, v->a, a),
+                  v->b ? acsim_data(c->b, v->b, b) : scalar, v->b ? acsim_state(c->b, v->b, b) : NULL, &undefined);
       all++;
     }
   }
@@ -386,7 +450,8 @@ typedef struct {
 
 static bool better(int op, double x, double than) {
   if (x != x) return than == than; /* the first NaN wins (assumed) */
-  return op == ACSIM_OP_ReduceMax || op == ACSIM_OP_WholeReduceMax || op == ACSIM_OP_BlockReduceMax ? x > than : x < than;
+  return op == ACSIM_OP_ReduceMax || op == ACSIM_OP_WholeReduceMax || op == ACSIM_OP_BlockReduceMax ? x > than
+                                                                                                    : x < than;
 }
 static void take(const call *c, best *m, const void *data, int64_t i, int64_t index) {
   double x = ac_load((ac_dtype)c->v->type, data, i);
@@ -394,11 +459,14 @@ static void take(const call *c, best *m, const void *data, int64_t i, int64_t in
   *m = (best){x, index, true};
 }
 static bool is_sum(int op) {
-  return op == ACSIM_OP_ReduceSum || op == ACSIM_OP_WholeReduceSum || op == ACSIM_OP_BlockReduceSum || op == ACSIM_OP_PairReduceSum;
+  return op == ACSIM_OP_ReduceSum || op == ACSIM_OP_WholeReduceSum || op == ACSIM_OP_BlockReduceSum ||
+         op == ACSIM_OP_PairReduceSum;
 }
 
 /* An index is stored as an integer in the bits of the element type. */
-static void put_index(uint8_t *to, int bytes, int64_t index) { memcpy(to, &(uint32_t){(uint32_t)index}, (size_t)bytes); }
+static void put_index(uint8_t *to, int bytes, int64_t index) {
+  memcpy(to, &(uint32_t){(uint32_t)index}, (size_t)bytes);
+}
 
 static void masks(uint64_t m[2], int64_t lanes) {
   m[0] = lanes >= 64 ? ~0ull : lanes > 0 ? ~0ull >> (64 - lanes) : 0;
@@ -414,8 +482,10 @@ static void sum_count(const call *c) {
     masks(m, v->count - at);
     int lanes = v->count - at < c->lanes ? (int)(v->count - at) : c->lanes;
     acsim_math_tree_sum(v->type, part, acsim_data(c->b, v->a, at * c->es), m, lanes, c->saturate);
-    if (at) acsim_math_binary(ACSIM_OP_Add, v->type, acc, acc, part, 1, c->saturate);
-    else memcpy(acc, part, sizeof acc);
+    if (at)
+      acsim_math_binary(ACSIM_OP_Add, v->type, acc, acc, part, 1, c->saturate);
+    else
+      memcpy(acc, part, sizeof acc);
   }
   memcpy(acsim_data(c->b, v->dst, 0), acc, (size_t)c->es);
 }
@@ -438,7 +508,8 @@ static void reduce_count(const call *c) {
   const uint8_t *src = acsim_data(c->b, v->a, 0);
   for (int64_t i = 0; i < v->count; i++) take(c, &m, src, i, i);
   if (index && c->es == 2 && m.index > UINT16_MAX)
-    acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name, (long long)m.index);
+    acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name,
+                (long long)m.index);
   memset(acsim_state(c->b, v->b, 0), 0, (size_t)need); /* the work tensor holds nothing of use afterwards */
   uint8_t *d = acsim_data(c->b, v->dst, 0);
   ac_store((ac_dtype)v->type, d, 0, m.value);
@@ -476,7 +547,9 @@ static void put_result(const call *c, int64_t off, const best *m, const uint8_t 
   mark(c, c->v->dst, off, bytes);
 }
 
-static bool mask_empty(const call *c) { return !c->v->repeat->mask[0] && (c->lanes == 64 || !c->v->repeat->mask[1]); }
+static bool mask_empty(const call *c) {
+  return !c->v->repeat->mask[0] && (c->lanes == 64 || !c->v->repeat->mask[1]);
+}
 
 static void whole_reduce(const call *c) {
   const acsim_vector *v = c->v;
@@ -527,8 +600,10 @@ static void reduce_repeat(const call *c) {
     }
   memset(acsim_state(c->b, v->b, 0), 0, (size_t)need);
   uint8_t *d = acsim_data(c->b, v->dst, 0);
-  if (sum) memcpy(d, part, (size_t)c->es);
-  else ac_store((ac_dtype)v->type, d, 0, all.value);
+  if (sum)
+    memcpy(d, part, (size_t)c->es);
+  else
+    ac_store((ac_dtype)v->type, d, 0, all.value);
   if (index) put_index(d + c->es, c->es, all.index);
   mark(c, v->dst, 0, index ? 2 * c->es : c->es);
 }
@@ -539,7 +614,8 @@ static void part_reduce(const call *c) {
   const acsim_repeat *r = v->repeat;
   bool pair = v->op == ACSIM_OP_PairReduceSum;
   int group = pair ? 2 : BLOCK_BYTES / c->es, step = pair ? 128 : 8 * c->es;
-  if (!check_start(c, "src", v->a, BLOCK_BYTES) || !check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es)) return;
+  if (!check_start(c, "src", v->a, BLOCK_BYTES) || !check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es))
+    return;
   for (int k = 0; k < r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * step;
     uint8_t lanes[REPEAT_BYTES];
@@ -549,13 +625,16 @@ static void part_reduce(const call *c) {
       uint64_t m[2] = {0, 0};
       best top = {0};
       for (int i = 0; i < group; i++)
-        if (lane_on(r, g * group + i)) m[0] |= 1ull << i, is_sum(v->op) ? (void)0 : take(c, &top, lanes, g * group + i, i);
+        if (lane_on(r, g * group + i))
+          m[0] |= 1ull << i, is_sum(v->op) ? (void)0 : take(c, &top, lanes, g * group + i, i);
       if (!m[0]) continue; /* a group without lanes writes nothing (Atlas A2) */
       acsim_access x = {"dst", v->dst, od + (int64_t)g * c->es, c->es, 1, ACSIM_WRITE};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1)) return;
       uint8_t *d = acsim_data(c->b, v->dst, x.off);
-      if (is_sum(v->op)) acsim_math_tree_sum(v->type, d, lanes + g * group * c->es, m, group, c->saturate);
-      else ac_store((ac_dtype)v->type, d, 0, top.value);
+      if (is_sum(v->op))
+        acsim_math_tree_sum(v->type, d, lanes + g * group * c->es, m, group, c->saturate);
+      else
+        ac_store((ac_dtype)v->type, d, 0, top.value);
       mark(c, v->dst, x.off, c->es);
     }
   }
@@ -574,7 +653,8 @@ static void brcb(const call *c) {
     uint8_t eight[64];
     memcpy(eight, acsim_data(c->b, v->a, s.off), (size_t)(8 * c->es));
     for (int j = 0; j < 8; j++) {
-      acsim_access d = {"dst", v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES, BLOCK_BYTES, 1, ACSIM_WRITE};
+      acsim_access d = {"dst",       v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES,
+                        BLOCK_BYTES, 1,      ACSIM_WRITE};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &d, 1)) return;
       uint8_t *p = acsim_data(c->b, v->dst, d.off);
       for (int i = 0; i < BLOCK_BYTES; i++) p[i] = eight[j * c->es + i % c->es];
@@ -603,7 +683,10 @@ static bool pattern_keeps(int pattern, int64_t i) {
   switch (pattern) {
   case 1: return i % 2 == 0;
   case 2: return i % 2 == 1;
-  case 3: case 4: case 5: case 6: return i % 4 == pattern - 3;
+  case 3:
+  case 4:
+  case 5:
+  case 6: return i % 4 == pattern - 3;
   default: return true;
   }
 }
@@ -626,7 +709,8 @@ static uint64_t gather_mask(const call *c) {
         keep = acsim_data(c->b, v->b, m.off)[0] >> i % 8 & 1;
       }
       if (!keep) continue;
-      acsim_access x[] = {{"src0", v->a, off, c->es, 1, ACSIM_READ}, {"dst", v->dst, (int64_t)kept * c->es, c->es, 1, ACSIM_WRITE}};
+      acsim_access x[] = {{"src0", v->a, off, c->es, 1, ACSIM_READ},
+                          {"dst", v->dst, (int64_t)kept * c->es, c->es, 1, ACSIM_WRITE}};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return kept;
       memmove(acsim_data(c->b, v->dst, (int64_t)kept * c->es), acsim_data(c->b, v->a, off), (size_t)c->es);
       mark(c, v->dst, (int64_t)kept * c->es, c->es);
@@ -647,13 +731,16 @@ static void iota(const call *c) {
 
 static bool bad_repeat(const call *c) {
   const acsim_repeat *r = c->v->repeat;
-  bool large = c->v->op == ACSIM_OP_ReduceSum || c->v->op == ACSIM_OP_ReduceMax || c->v->op == ACSIM_OP_ReduceMin || c->v->op == ACSIM_OP_GatherMask;
+  bool large = c->v->op == ACSIM_OP_ReduceSum || c->v->op == ACSIM_OP_ReduceMax || c->v->op == ACSIM_OP_ReduceMin ||
+               c->v->op == ACSIM_OP_GatherMask;
   if (r->repeat < 0 || (!large && r->repeat > MAX_REPEAT)) {
-    acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: repeatTimes is %d, the instruction takes 0..%d", c->name, r->repeat, MAX_REPEAT);
+    acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: repeatTimes is %d, the instruction takes 0..%d", c->name,
+                r->repeat, MAX_REPEAT);
     return true;
   }
   if (c->lanes == 64 && r->mask[1] && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb) {
-    acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: the mask has lanes beyond the %d of a repeat", c->name, c->lanes);
+    acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: the mask has lanes beyond the %d of a repeat", c->name,
+                c->lanes);
     return true;
   }
   return r->repeat == 0;
@@ -662,11 +749,19 @@ static bool bad_repeat(const call *c) {
 static uint64_t with_repeat(const call *c) {
   if (bad_repeat(c)) return 0;
   switch (c->v->op) {
-  case ACSIM_OP_Compare: case ACSIM_OP_CompareScalar: compare_repeat(c); break;
+  case ACSIM_OP_Compare:
+  case ACSIM_OP_CompareScalar: compare_repeat(c); break;
   case ACSIM_OP_Select: select_repeat(c); break;
-  case ACSIM_OP_WholeReduceSum: case ACSIM_OP_WholeReduceMax: case ACSIM_OP_WholeReduceMin: whole_reduce(c); break;
-  case ACSIM_OP_BlockReduceSum: case ACSIM_OP_BlockReduceMax: case ACSIM_OP_BlockReduceMin: case ACSIM_OP_PairReduceSum: part_reduce(c); break;
-  case ACSIM_OP_ReduceSum: case ACSIM_OP_ReduceMax: case ACSIM_OP_ReduceMin: reduce_repeat(c); break;
+  case ACSIM_OP_WholeReduceSum:
+  case ACSIM_OP_WholeReduceMax:
+  case ACSIM_OP_WholeReduceMin: whole_reduce(c); break;
+  case ACSIM_OP_BlockReduceSum:
+  case ACSIM_OP_BlockReduceMax:
+  case ACSIM_OP_BlockReduceMin:
+  case ACSIM_OP_PairReduceSum: part_reduce(c); break;
+  case ACSIM_OP_ReduceSum:
+  case ACSIM_OP_ReduceMax:
+  case ACSIM_OP_ReduceMin: reduce_repeat(c); break;
   case ACSIM_OP_Brcb: brcb(c); break;
   case ACSIM_OP_GatherMask: return gather_mask(c);
   default: elementwise_repeat(c); break;
@@ -675,7 +770,14 @@ static uint64_t with_repeat(const call *c) {
 }
 
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
-  call c = {acsim_here("a vector instruction"), v, acsim_op_names[v->op], AT, acsim_type_bytes(v->type), acsim_type_bytes(v->dst_type), 0, false};
+  call c = {acsim_here("a vector instruction"),
+            v,
+            acsim_op_names[v->op],
+            AT,
+            acsim_type_bytes(v->type),
+            acsim_type_bytes(v->dst_type),
+            0,
+            false};
   c.saturate = c.b->s->cfg.saturate;
   c.lanes = REPEAT_BYTES / (c.es > c.ds ? c.es : c.ds);
   if (v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) c.lanes = REPEAT_BYTES / c.es;
@@ -684,9 +786,12 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (v->repeat) return with_repeat(&c);
   if (bad_count(&c)) return 0;
   switch (v->op) {
-  case ACSIM_OP_Compare: case ACSIM_OP_CompareScalar: compare(&c); break;
+  case ACSIM_OP_Compare:
+  case ACSIM_OP_CompareScalar: compare(&c); break;
   case ACSIM_OP_Select: select_count(&c); break;
-  case ACSIM_OP_ReduceSum: case ACSIM_OP_ReduceMax: case ACSIM_OP_ReduceMin: reduce_count(&c); break;
+  case ACSIM_OP_ReduceSum:
+  case ACSIM_OP_ReduceMax:
+  case ACSIM_OP_ReduceMin: reduce_count(&c); break;
   case ACSIM_OP_CreateVecIndex: iota(&c); break;
   case ACSIM_OP_Gather: gather(&c); break;
   default: elementwise(&c); break;

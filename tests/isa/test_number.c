@@ -21,14 +21,18 @@ static void widening_is_exact(void **s) {
     uint16_t h = (uint16_t)i;
     float f = ac_f16_to_f32(h), b = ac_bf16_to_f32(h);
     if ((h & 0x7c00) == 0x7c00) {
-      if (h & 0x3ff) assert_true(isnan(f));
-      else assert_true(isinf(f) && !!signbit(f) == h >> 15);
+      if (h & 0x3ff)
+        assert_true(isnan(f));
+      else
+        assert_true(isinf(f) && !!signbit(f) == h >> 15);
     } else {
       assert_true((double)f == value_of(h, 10) && !!signbit(f) == h >> 15);
     }
     if ((h & 0x7f80) == 0x7f80) {
-      if (h & 0x7f) assert_true(isnan(b));
-      else assert_true(isinf(b));
+      if (h & 0x7f)
+        assert_true(isnan(b));
+      else
+        assert_true(isinf(b));
     } else {
       assert_true((double)b == value_of(h, 7));
     }
@@ -41,10 +45,14 @@ static void every_pattern_survives(void **s) {
     for (int r = AC_RN_NONE; r <= AC_RN_ODD; r++) {
       uint16_t h = (uint16_t)i;
       float f = ac_f16_to_f32(h), b = ac_bf16_to_f32(h);
-      if (isnan(f)) assert_true(isnan(ac_f16_to_f32(ac_f32_to_f16(f, (ac_round)r))));
-      else assert_int_equal(ac_f32_to_f16(f, (ac_round)r), h);
-      if (isnan(b)) assert_true(isnan(ac_bf16_to_f32(ac_f32_to_bf16(b, (ac_round)r))));
-      else assert_int_equal(ac_f32_to_bf16(b, (ac_round)r), h);
+      if (isnan(f))
+        assert_true(isnan(ac_f16_to_f32(ac_f32_to_f16(f, (ac_round)r))));
+      else
+        assert_int_equal(ac_f32_to_f16(f, (ac_round)r), h);
+      if (isnan(b))
+        assert_true(isnan(ac_bf16_to_f32(ac_f32_to_bf16(b, (ac_round)r))));
+      else
+        assert_int_equal(ac_f32_to_bf16(b, (ac_round)r), h);
     }
 }
 
@@ -146,9 +154,12 @@ static void elements(void **s) {
 
 int main(void) {
   const struct CMUnitTest t[] = {
-      cmocka_unit_test(widening_is_exact), cmocka_unit_test(every_pattern_survives),
-      cmocka_unit_test(rounding),          cmocka_unit_test(float_path_equals_double_path),
-      cmocka_unit_test(edges),             cmocka_unit_test(elements),
+      cmocka_unit_test(widening_is_exact),
+      cmocka_unit_test(every_pattern_survives),
+      cmocka_unit_test(rounding),
+      cmocka_unit_test(float_path_equals_double_path),
+      cmocka_unit_test(edges),
+      cmocka_unit_test(elements),
   };
   return cmocka_run_group_tests(t, NULL, NULL);
 }

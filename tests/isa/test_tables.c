@@ -35,7 +35,8 @@ static void chips(void **s) {
     if (i) assert_true(strcmp(names.data[i - 1], names.data[i]) < 0);
   }
   const ac_chip *b2 = ac_chip_load(a, "Ascend910B2", &d);
-  assert_true(b2 && b2->vector_cores == 48 && b2->cube_cores == 24 && b2->npu_arch == 2201 && b2->split && b2->mhz == 1800);
+  assert_true(b2 && b2->vector_cores == 48 && b2->cube_cores == 24 && b2->npu_arch == 2201 && b2->split &&
+              b2->mhz == 1800);
   assert_string_equal(b2->soc, "Ascend910B2");
   assert_string_equal(b2->config, "ascend910b");
   assert_true(ac_chip_load(a, "310p3", &d)->ub == 256 * 1024);
@@ -72,13 +73,14 @@ static void work(void **s) {
   assert_int_equal(ac_reduce_work_bytes(AC_I_RSUM, AC_F32, 64), 32);
   assert_int_equal(ac_reduce_work_bytes(AC_I_RSUM, AC_F32, 64 * 9), 64);
   assert_int_equal(ac_reduce_work_bytes(AC_I_RMAX, AC_F32, 64 * 9), 96);
-  assert_int_equal(ac_reduce_work_bytes(AC_I_RMAX, AC_F16, 8320), 288); /* 65 repeats: the docs' example, 144 elements */
+  assert_int_equal(ac_reduce_work_bytes(AC_I_RMAX, AC_F16, 8320),
+                   288); /* 65 repeats: the docs' example, 144 elements */
   assert_int_equal(ac_reduce_work_bytes(AC_I_ADD, AC_F32, 64), 0);
   assert_int_equal(ac_reduce_work_bytes(AC_I_RSUM, AC_F32, 0), 0);
 }
 
 int main(void) {
-  const struct CMUnitTest t[] = {cmocka_unit_test(dtype_names), cmocka_unit_test(chips), cmocka_unit_test(instructions),
-                                 cmocka_unit_test(casts), cmocka_unit_test(work)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(dtype_names), cmocka_unit_test(chips),
+                                 cmocka_unit_test(instructions), cmocka_unit_test(casts), cmocka_unit_test(work)};
   return cmocka_run_group_tests(t, NULL, NULL);
 }

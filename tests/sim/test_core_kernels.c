@@ -18,8 +18,23 @@ static const ac_chip *b2, *p3;
 static const sim_case *compile(const char *cpp, int *n) {
   char *so = ac_sprintf(arena, "%s/sim_kernels_%d_%s.so", AC_BINARY_DIR, (int)getpid(), ac_basename(cpp));
   const char *cxx = getenv("CXX") ? getenv("CXX") : "g++";
-  const char *argv[] = {cxx, "-std=c++17", "-O0", "-g", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-I",
-                        AC_SOURCE_DIR "/sim/include", "-I", AC_SOURCE_DIR "/tests/sim/kernels", cpp, "-o", so, NULL};
+  const char *argv[] = {cxx,
+                        "-std=c++17",
+                        "-O0",
+                        "-g",
+                        "-fPIC",
+                        "-shared",
+                        "-Wall",
+                        "-Wextra",
+                        "-Werror",
+                        "-I",
+                        AC_SOURCE_DIR "/sim/include",
+                        "-I",
+                        AC_SOURCE_DIR "/tests/sim/kernels",
+                        cpp,
+                        "-o",
+                        so,
+                        NULL};
   ac_proc p;
   ac_proc_run(arena, &(ac_proc_spec){.argv = argv, .timeout = 120}, &p);
   if (p.status) fail_msg("%s does not compile:\n%s", cpp, p.err);
@@ -44,19 +59,25 @@ static const char *faults_text(const ac_sim_fault *f, size_t n) {
   ac_buf b;
   ac_buf_init(&b, arena);
   for (size_t i = 0; i < n; i++)
-    ac_printf(&b, "  %s:%d: block %lld: %s: %s (%lld times)\n", f[i].file ? ac_basename(f[i].file) : "-", f[i].line, (long long)f[i].block,
-              f[i].kind, f[i].message, (long long)f[i].count);
+    ac_printf(&b, "  %s:%d: block %lld: %s: %s (%lld times)\n", f[i].file ? ac_basename(f[i].file) : "-", f[i].line,
+              (long long)f[i].block, f[i].kind, f[i].message, (long long)f[i].count);
   return ac_buf_str(&b);
 }
 
 static char *run_once(const char *file, const sim_case *c, int threads, ac_block_order order, run *r) {
   acsim_buffer bufs[] = {
       {.name = "x", .data = r->x, .bytes = c->nx * c->elem, .elem = c->elem, .kind = ACSIM_INPUT},
-      {.name = "y", .data = r->y, .bytes = c->ny * c->elem, .elem = c->elem, .kind = ACSIM_OUTPUT, .zeroed = c->zeroed != 0},
+      {.name = "y",
+       .data = r->y,
+       .bytes = c->ny * c->elem,
+       .elem = c->elem,
+       .kind = ACSIM_OUTPUT,
+       .zeroed = c->zeroed != 0},
       {.name = "workspace", .data = r->w, .bytes = c->nw, .elem = 1, .kind = ACSIM_WORKSPACE, .system = c->system},
   };
   memset(r->y, c->zeroed ? 0 : 0xa5, (size_t)(c->ny * c->elem));
-  acsim_config cfg = {.chip = c->chip310 ? p3 : b2, .buffers = bufs, .n_buffers = c->nw ? 3 : 2, .threads = threads, .order = order};
+  acsim_config cfg = {
+      .chip = c->chip310 ? p3 : b2, .buffers = bufs, .n_buffers = c->nw ? 3 : 2, .threads = threads, .order = order};
   acsim_session *s = acsim_open(&cfg);
   acsim_launch(s, c->blocks, 1, call, r);
   acsim_finish(s);
@@ -80,7 +101,8 @@ static char *run_once(const char *file, const sim_case *c, int threads, ac_block
 }
 
 static void run_case(const char *file, const sim_case *c) {
-  run r = {c, malloc((size_t)(c->nx * c->elem) + 64), malloc((size_t)(c->ny * c->elem) + 64), malloc((size_t)c->nw + 64)};
+  run r = {c, malloc((size_t)(c->nx * c->elem) + 64), malloc((size_t)(c->ny * c->elem) + 64),
+           malloc((size_t)c->nw + 64)};
   memset(r.x, 0, (size_t)(c->nx * c->elem));
   if (c->fill) c->fill(r.x, c->nx);
   char *one = run_once(file, c, 1, AC_ORDER_FORWARD, &r);
@@ -98,7 +120,8 @@ static void kernels(void **state) {
   DIR *d = opendir(AC_SOURCE_DIR "/tests/sim/kernels");
   assert_non_null(d);
   for (struct dirent *e; (e = readdir(d));)
-    if (strstr(e->d_name, ".cpp")) ac_push(arena, &files, ac_sprintf(arena, "%s/tests/sim/kernels/%s", AC_SOURCE_DIR, e->d_name));
+    if (strstr(e->d_name, ".cpp"))
+      ac_push(arena, &files, ac_sprintf(arena, "%s/tests/sim/kernels/%s", AC_SOURCE_DIR, e->d_name));
   closedir(d);
   assert_true(files.len >= 3);
   for (size_t i = 0; i < files.len; i++) {

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 static uint32_t seed = 1;
-static uint32_t next(void) { return seed = seed * 1664525u + 1013904223u; }
+static uint32_t next(void) {
+  return seed = seed * 1664525u + 1013904223u;
+}
 static float float_of(uint32_t u) {
   float f;
   memcpy(&f, &u, 4);
@@ -60,12 +62,15 @@ static void halves(void **state) {
       double a = (double)ac_f16_to_f32(x[i]), b = (double)ac_f16_to_f32(w[i]);
       double v = k == 0 ? a + b : k == 1 ? a - b : k == 2 ? a * b : a / b;
       uint16_t want = ac_f64_to_f16(v, AC_RN_RINT);
-      if (isnan(v)) assert_true((y[i] & 0x7fff) > 0x7c00);
-      else assert_int_equal(y[i], want);
+      if (isnan(v))
+        assert_true((y[i] & 0x7fff) > 0x7c00);
+      else
+        assert_int_equal(y[i], want);
     }
   }
   acsim_math_unary(ACSIM_OP_Sqrt, ACSIM_F16, y, x, ALL, false);
-  for (int i = 0; i < 0x7c01; i++) assert_int_equal(y[i], ac_f64_to_f16(sqrt((double)ac_f16_to_f32(x[i])), AC_RN_RINT));
+  for (int i = 0; i < 0x7c01; i++)
+    assert_int_equal(y[i], ac_f64_to_f16(sqrt((double)ac_f16_to_f32(x[i])), AC_RN_RINT));
   /* saturating: no inf, no NaN comes out */
   acsim_math_binary(ACSIM_OP_Mul, ACSIM_F16, y, x, w, ALL, true);
   for (int i = 0; i < ALL; i++) assert_true((y[i] & 0x7fff) < 0x7c00);
@@ -87,8 +92,10 @@ static void conversions(void **state) {
     int type = t ? ACSIM_BF16 : ACSIM_F16;
     acsim_math_cast(type, ACSIM_F32, AC_RN_RINT, y, x, MANY, false);
     for (int i = 0; i < MANY; i++) {
-      if (isnan(x[i])) assert_true(isnan(ac_load((ac_dtype)type, y, i)));
-      else assert_int_equal(y[i], t ? ac_f32_to_bf16(x[i], AC_RN_RINT) : ac_f32_to_f16(x[i], AC_RN_RINT));
+      if (isnan(x[i]))
+        assert_true(isnan(ac_load((ac_dtype)type, y, i)));
+      else
+        assert_int_equal(y[i], t ? ac_f32_to_bf16(x[i], AC_RN_RINT) : ac_f32_to_f16(x[i], AC_RN_RINT));
     }
     for (int i = 0; i < 65536; i++) all[i] = (uint16_t)i;
     acsim_math_cast(ACSIM_F32, type, AC_RN_NONE, back, all, 65536, false);
@@ -105,7 +112,8 @@ static void conversions(void **state) {
 
 static void int_casts(void **state) {
   (void)state;
-  const int64_t v[] = {16777217, -16777217, 16777219, 9007199254740993ll, INT64_MAX, INT64_MIN, 0, (1ll << 25) + 2, 70000, -40000};
+  const int64_t v[] = {16777217,        -16777217, 16777219, 9007199254740993ll, INT64_MAX, INT64_MIN, 0,
+                       (1ll << 25) + 2, 70000,     -40000};
   float f[10];
   acsim_math_cast(ACSIM_F32, ACSIM_I64, AC_RN_FLOOR, f, v, 10, false);
   assert_true(f[0] == 16777216.0f && f[1] == -16777218.0f && f[4] == 0x1.fffffep62f && f[5] == -0x1p63f);
@@ -171,7 +179,8 @@ static void tree(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest t[] = {cmocka_unit_test(exp_and_ln), cmocka_unit_test(halves),        cmocka_unit_test(conversions),
-                                 cmocka_unit_test(int_casts),  cmocka_unit_test(integers_wrap), cmocka_unit_test(tree)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(exp_and_ln),    cmocka_unit_test(halves),
+                                 cmocka_unit_test(conversions),   cmocka_unit_test(int_casts),
+                                 cmocka_unit_test(integers_wrap), cmocka_unit_test(tree)};
   return cmocka_run_group_tests(t, NULL, NULL);
 }

@@ -36,7 +36,8 @@ static void copy_eight(void *user) {
   uint16_t q = acsim_queue_init(&pipe, ACSIM_POS_VECIN, ACSIM_POS_VECOUT, 1, 1, 32, HERE);
   acsim_local t;
   int64_t b = acsim_block_index();
-  acsim_global from = {(uint8_t *)(d->x + 8 * b), (uint8_t *)d->x, sizeof d->x}, to = {(uint8_t *)(d->y + 8 * b), (uint8_t *)d->y, sizeof d->y};
+  acsim_global from = {(uint8_t *)(d->x + 8 * b), (uint8_t *)d->x, sizeof d->x},
+               to = {(uint8_t *)(d->y + 8 * b), (uint8_t *)d->y, sizeof d->y};
   acsim_copy c = {.form = ACSIM_COPY_COUNT, .type = ACSIM_F32, .blocks = 1, .bytes = 32};
   acsim_queue_alloc(q, &t, HERE);
   acsim_copy_in(&t, &from, &c, HERE);
@@ -109,7 +110,12 @@ static void add_part(void *user) {
   uint16_t q = acsim_tbuf_init(&pipe, ACSIM_POS_VECCALC, 32, HERE);
   acsim_local t;
   acsim_tbuf_get(q, 0, 32, &t, HERE);
-  acsim_vector v = {.op = ACSIM_OP_Duplicate, .type = ACSIM_F32, .dst_type = ACSIM_F32, .dst = &t, .f = (double)parts[acsim_block_index()], .count = 8};
+  acsim_vector v = {.op = ACSIM_OP_Duplicate,
+                    .type = ACSIM_F32,
+                    .dst_type = ACSIM_F32,
+                    .dst = &t,
+                    .f = (double)parts[acsim_block_index()],
+                    .count = 8};
   acsim_vec(&v, HERE);
   acsim_global to = {(uint8_t *)d->y, (uint8_t *)d->y, sizeof d->y};
   acsim_copy c = {.form = ACSIM_COPY_COUNT, .type = ACSIM_F32, .blocks = 1, .bytes = 32};
@@ -122,7 +128,8 @@ static void atomics_in_order(void **state) {
   (void)state;
   for (int round = 0; round < 20; round++) {
     data d = {.x = {0}};
-    acsim_session *s = open_with(&d, (acsim_config){.threads = 3, .order = round % 2 ? AC_ORDER_REVERSE : AC_ORDER_FORWARD}, true);
+    acsim_session *s =
+        open_with(&d, (acsim_config){.threads = 3, .order = round % 2 ? AC_ORDER_REVERSE : AC_ORDER_FORWARD}, true);
     acsim_launch(s, 3, 0, add_part, &d);
     assert_int_equal(faults(s, "", NULL), 0);
     /* forward: 1 + 2^24 = 2^24 (tie to even), then 0; reverse: -2^24 + 2^24 = 0, then 1 */
@@ -138,9 +145,11 @@ static void to_half_overflow(void *user) {
   uint16_t q = acsim_tbuf_init(&pipe, ACSIM_POS_VECCALC, 64, HERE);
   acsim_local t;
   acsim_tbuf_get(q, 0, 32, &t, HERE);
-  acsim_vector v = {.op = ACSIM_OP_Duplicate, .type = ACSIM_F16, .dst_type = ACSIM_F16, .dst = &t, .f = 60000, .count = 16};
+  acsim_vector v = {
+      .op = ACSIM_OP_Duplicate, .type = ACSIM_F16, .dst_type = ACSIM_F16, .dst = &t, .f = 60000, .count = 16};
   acsim_vec(&v, HERE);
-  v = (acsim_vector){.op = ACSIM_OP_Add, .type = ACSIM_F16, .dst_type = ACSIM_F16, .dst = &t, .a = &t, .b = &t, .count = 16};
+  v = (acsim_vector){
+      .op = ACSIM_OP_Add, .type = ACSIM_F16, .dst_type = ACSIM_F16, .dst = &t, .a = &t, .b = &t, .count = 16};
   acsim_vec(&v, HERE);
   acsim_local_get(&t, 3, 2, &d->h[0], HERE);
   acsim_pipe_close(&pipe);
@@ -202,8 +211,9 @@ int main(void) {
   ac_diags diags;
   ac_diags_init(&diags, arena);
   chip = ac_chip_load(arena, "ascend910b2", &diags);
-  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),       cmocka_unit_test(some_blocks), cmocka_unit_test(launches_add_up),
-                                 cmocka_unit_test(atomics_in_order), cmocka_unit_test(saturation),  cmocka_unit_test(faults_are_merged),
+  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),      cmocka_unit_test(some_blocks),
+                                 cmocka_unit_test(launches_add_up), cmocka_unit_test(atomics_in_order),
+                                 cmocka_unit_test(saturation),      cmocka_unit_test(faults_are_merged),
                                  cmocka_unit_test(barriers)};
   int rc = chip ? cmocka_run_group_tests(t, NULL, NULL) : 1;
   ac_arena_free(arena);

@@ -14,16 +14,41 @@ extern "C" {
 
 /* Element types, in the order of the simulator's dtype table. */
 enum {
-  ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_F64, ACSIM_I8, ACSIM_U8, ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32, ACSIM_I64,
-  ACSIM_U64, ACSIM_BOOL
+  ACSIM_F32,
+  ACSIM_F16,
+  ACSIM_BF16,
+  ACSIM_F64,
+  ACSIM_I8,
+  ACSIM_U8,
+  ACSIM_I16,
+  ACSIM_U16,
+  ACSIM_I32,
+  ACSIM_U32,
+  ACSIM_I64,
+  ACSIM_U64,
+  ACSIM_BOOL
 };
 /* Memories, in the order of AscendC's Hardware. */
 enum { ACSIM_GM, ACSIM_UB, ACSIM_L1, ACSIM_L0A, ACSIM_L0B, ACSIM_L0C, ACSIM_BT, ACSIM_FB, ACSIM_MEMS };
 /* Positions, in the order of AscendC's TPosition. */
 enum {
-  ACSIM_POS_GM, ACSIM_POS_A1, ACSIM_POS_A2, ACSIM_POS_B1, ACSIM_POS_B2, ACSIM_POS_C1, ACSIM_POS_C2, ACSIM_POS_CO1,
-  ACSIM_POS_CO2, ACSIM_POS_VECIN, ACSIM_POS_VECOUT, ACSIM_POS_VECCALC, ACSIM_POS_SPM, ACSIM_POS_TSCM,
-  ACSIM_POS_C2PIPE2GM, ACSIM_POS_C2PIPE2LOCAL, ACSIM_POS_MAX
+  ACSIM_POS_GM,
+  ACSIM_POS_A1,
+  ACSIM_POS_A2,
+  ACSIM_POS_B1,
+  ACSIM_POS_B2,
+  ACSIM_POS_C1,
+  ACSIM_POS_C2,
+  ACSIM_POS_CO1,
+  ACSIM_POS_CO2,
+  ACSIM_POS_VECIN,
+  ACSIM_POS_VECOUT,
+  ACSIM_POS_VECCALC,
+  ACSIM_POS_SPM,
+  ACSIM_POS_TSCM,
+  ACSIM_POS_C2PIPE2GM,
+  ACSIM_POS_C2PIPE2LOCAL,
+  ACSIM_POS_MAX
 };
 
 /* A view of an on-chip buffer. Byte addresses count from the start of the memory. */
@@ -43,18 +68,19 @@ typedef struct {
 } acsim_global;
 
 /* Vector instructions by their AscendC names. */
-#define ACSIM_VECTOR_OPS(X)                                                                                             \
-  X(Exp) X(Ln) X(Abs) X(Reciprocal) X(Sqrt) X(Rsqrt) X(Relu) X(Not)                                                     \
-  X(Add) X(Sub) X(Mul) X(Div) X(Max) X(Min) X(And) X(Or) X(AddRelu) X(SubRelu) X(MulAddDst) X(FusedMulAdd)              \
-  X(FusedMulAddRelu) X(Adds) X(Muls) X(Maxs) X(Mins) X(LeakyRelu) X(ShiftLeft) X(ShiftRight) X(Axpy) X(Duplicate)       \
-  X(Cast) X(Compare) X(CompareScalar) X(Select) X(ReduceSum) X(ReduceMax) X(ReduceMin) X(WholeReduceSum)                \
-  X(WholeReduceMax) X(WholeReduceMin) X(BlockReduceSum) X(BlockReduceMax) X(BlockReduceMin) X(PairReduceSum)            \
-  X(Brcb) X(CreateVecIndex) X(Gather) X(GatherMask) X(Copy)
+#define ACSIM_VECTOR_OPS(X)                                                                                          \
+  X(Exp)                                                                                                             \
+  X(Ln) X(Abs) X(Reciprocal) X(Sqrt) X(Rsqrt) X(Relu) X(Not) X(Add) X(Sub) X(Mul) X(Div) X(Max) X(Min) X(And) X(Or)  \
+      X(AddRelu) X(SubRelu) X(MulAddDst) X(FusedMulAdd) X(FusedMulAddRelu) X(Adds) X(Muls) X(Maxs) X(Mins)           \
+          X(LeakyRelu) X(ShiftLeft) X(ShiftRight) X(Axpy) X(Duplicate) X(Cast) X(Compare) X(CompareScalar) X(Select) \
+              X(ReduceSum) X(ReduceMax) X(ReduceMin) X(WholeReduceSum) X(WholeReduceMax) X(WholeReduceMin)           \
+                  X(BlockReduceSum) X(BlockReduceMax) X(BlockReduceMin) X(PairReduceSum) X(Brcb) X(CreateVecIndex)   \
+                      X(Gather) X(GatherMask) X(Copy)
 enum {
 #define X(name) ACSIM_OP_##name,
   ACSIM_VECTOR_OPS(X)
 #undef X
-  ACSIM_OPS
+      ACSIM_OPS
 };
 
 /* Strides of the repeat form. Block strides and repeat strides count 32-byte blocks, unless the instruction says otherwise. */
@@ -66,13 +92,13 @@ typedef struct {
 } acsim_repeat;
 
 typedef struct {
-  uint8_t op;            /* ACSIM_OP_... */
+  uint8_t op;             /* ACSIM_OP_... */
   uint8_t type, dst_type; /* of the sources, of the destination */
-  uint8_t mode;          /* rounding, comparison, select mode, order of results */
+  uint8_t mode;           /* rounding, comparison, select mode, order of results */
   const acsim_local *dst, *a, *b, *c;
-  double f;              /* scalar operand of a floating type */
-  int64_t i;             /* scalar operand of an integer type */
-  int64_t count;         /* elements; the repeat form ignores it */
+  double f;                   /* scalar operand of a floating type */
+  int64_t i;                  /* scalar operand of an integer type */
+  int64_t count;              /* elements; the repeat form ignores it */
   const acsim_repeat *repeat; /* NULL: the count form */
 } acsim_vector;
 
@@ -82,27 +108,33 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line);
 /* Copies. */
 enum { ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS, ACSIM_COPY_PAD };
 typedef struct {
-  uint8_t form;       /* COUNT: DataCopy(.., count); BLOCKS: with DataCopyParams; PAD: DataCopyPad */
+  uint8_t form; /* COUNT: DataCopy(.., count); BLOCKS: with DataCopyParams; PAD: DataCopyPad */
   uint8_t type;
-  uint8_t is_pad;     /* pad value given */
-  uint8_t ext;        /* DataCopyExtParams: wider fields */
-  uint32_t blocks;    /* how many */
-  int64_t bytes;      /* of a block */
+  uint8_t is_pad;           /* pad value given */
+  uint8_t ext;              /* DataCopyExtParams: wider fields */
+  uint32_t blocks;          /* how many */
+  int64_t bytes;            /* of a block */
   int64_t src_gap, dst_gap; /* bytes from the end of a block to the start of the next */
-  uint32_t left, right; /* padding, elements */
-  uint64_t pad_bits;  /* the pad value's bits */
+  uint32_t left, right;     /* padding, elements */
+  uint64_t pad_bits;        /* the pad value's bits */
 } acsim_copy;
-void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *c, const char *file, int32_t line);
-void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *c, const char *file, int32_t line);
-void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *c, const char *file, int32_t line);
+void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *c, const char *file,
+                   int32_t line);
+void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *c, const char *file,
+                    int32_t line);
+void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *c, const char *file,
+                      int32_t line);
 void acsim_set_pad_value(uint64_t bits);
 
 /* Scalar access; `index` in elements of `bytes`. */
 void acsim_local_get(const acsim_local *t, int64_t index, uint32_t bytes, void *out, const char *file, int32_t line);
-void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const void *v, const char *file, int32_t line);
+void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const void *v, const char *file,
+                     int32_t line);
 void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *file, int32_t line);
-void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file, int32_t line);
-void acsim_global_set(const acsim_global *t, int64_t index, uint32_t bytes, const void *v, const char *file, int32_t line);
+void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file,
+                      int32_t line);
+void acsim_global_set(const acsim_global *t, int64_t index, uint32_t bytes, const void *v, const char *file,
+                      int32_t line);
 /* Tiling data or anything else that the scalar unit reads in one piece. */
 void acsim_read_gm(void *to, const void *from, uint64_t bytes, const char *file, int32_t line);
 
@@ -111,8 +143,8 @@ void acsim_pipe_open(void *pipe, const char *file, int32_t line);
 void acsim_pipe_close(void *pipe);
 void acsim_pipe_reset(void *pipe, const char *file, int32_t line);
 void *acsim_pipe_current(void);
-uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes, const char *file,
-                          int32_t line);
+uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes,
+                          const char *file, int32_t line);
 uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *file, int32_t line);
 void acsim_queue_alloc(uint16_t queue, acsim_local *t, const char *file, int32_t line);
 void acsim_queue_push(uint16_t queue, const acsim_local *t, const char *file, int32_t line);

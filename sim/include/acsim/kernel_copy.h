@@ -52,49 +52,58 @@ template <typename T> void pad_bits(acsim_copy &c, const AscendC::DataCopyPadPar
 } // namespace acsim
 
 namespace AscendC {
-template <typename T> void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const int64_t count, ACSIM_AT) {
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const int64_t count, ACSIM_AT) {
   acsim_copy c = acsim::copy_count<T>(count);
   acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
   acsim_copy c = acsim::copy_count<T>(count);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int64_t count, ACSIM_AT) {
   acsim_copy c = acsim::copy_count<T>(count);
   acsim_copy_local(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_blocks<T>(p);
   acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_blocks<T>(p);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_blocks<T>(p);
   acsim_copy_local(&dst.view_, &src.view_, &c, file, line);
 }
 
 template <typename T>
-void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p, const DataCopyPadParams &pad, ACSIM_AT) {
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p,
+                 const DataCopyPadParams &pad, ACSIM_AT) {
   acsim_copy c = acsim::copy_pad<T>(p, false, true);
   acsim::pad_bits<T>(c, pad);
   acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
 }
 template <typename T>
-void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyExtParams &p, const DataCopyPadExtParams<T> &pad,
-                 ACSIM_AT) {
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyExtParams &p,
+                 const DataCopyPadExtParams<T> &pad, ACSIM_AT) {
   acsim_copy c = acsim::copy_pad<T>(p, true, true);
   acsim::pad_with<T>(c, pad);
   acsim_copy_in(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
+template <typename T>
+void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_pad<T>(p, false, false);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }
-template <typename T> void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &p, ACSIM_AT) {
+template <typename T>
+void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_pad<T>(p, true, false);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }

@@ -13,13 +13,19 @@ public:
     acsim_queue_alloc(id_, &t.view_, file, line);
     return t;
   }
-  template <typename T> void AllocTensor(LocalTensor<T> &t, ACSIM_AT) { acsim_queue_alloc(id_, &t.view_, file, line); }
-  template <typename T> void FreeTensor(const LocalTensor<T> &t, ACSIM_AT) { acsim_queue_free(id_, &t.view_, file, line); }
+  template <typename T> void AllocTensor(LocalTensor<T> &t, ACSIM_AT) {
+    acsim_queue_alloc(id_, &t.view_, file, line);
+  }
+  template <typename T> void FreeTensor(const LocalTensor<T> &t, ACSIM_AT) {
+    acsim_queue_free(id_, &t.view_, file, line);
+  }
   template <typename T> bool EnQue(const LocalTensor<T> &t, ACSIM_AT) {
     acsim_queue_push(id_, &t.view_, file, line);
     return true;
   }
-  template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T> &t, ACSIM_AT) { return EnQue<T>(t, file, line); }
+  template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T> &t, ACSIM_AT) {
+    return EnQue<T>(t, file, line);
+  }
   template <typename T> LocalTensor<T> DeQue(ACSIM_AT) {
     LocalTensor<T> t;
     acsim_queue_pop(id_, &t.view_, file, line);
@@ -86,7 +92,9 @@ public:
   template <HardEvent evt> TEventID AllocEventID(ACSIM_AT) {
     return static_cast<TEventID>(acsim_event_fetch(static_cast<int32_t>(evt), 1, file, line));
   }
-  template <HardEvent evt> void ReleaseEventID(TEventID id, ACSIM_AT) { acsim_event_release(static_cast<int32_t>(evt), id, file, line); }
+  template <HardEvent evt> void ReleaseEventID(TEventID id, ACSIM_AT) {
+    acsim_event_release(static_cast<int32_t>(evt), id, file, line);
+  }
   template <HardEvent evt> TEventID FetchEventID(ACSIM_AT) {
     return static_cast<TEventID>(acsim_event_fetch(static_cast<int32_t>(evt), 0, file, line));
   }
@@ -98,11 +106,19 @@ private:
   /* A length beyond 32 bits stays too large: the core reports it. */
   static uint32_t clamp(uint64_t len) { return len > 0xffffffe0u ? 0xffffffe0u : static_cast<uint32_t>(len); }
 };
-inline TPipe *GetTPipePtr() { return static_cast<TPipe *>(acsim_pipe_current()); }
+inline TPipe *GetTPipePtr() {
+  return static_cast<TPipe *>(acsim_pipe_current());
+}
 
-template <HardEvent evt> void SetFlag(int32_t id, ACSIM_AT) { acsim_flag_set(static_cast<int32_t>(evt), id, file, line); }
-template <HardEvent evt> void WaitFlag(int32_t id, ACSIM_AT) { acsim_flag_wait(static_cast<int32_t>(evt), id, file, line); }
-template <pipe_t pipe> void PipeBarrier(ACSIM_AT) { acsim_pipe_barrier(pipe, file, line); }
+template <HardEvent evt> void SetFlag(int32_t id, ACSIM_AT) {
+  acsim_flag_set(static_cast<int32_t>(evt), id, file, line);
+}
+template <HardEvent evt> void WaitFlag(int32_t id, ACSIM_AT) {
+  acsim_flag_wait(static_cast<int32_t>(evt), id, file, line);
+}
+template <pipe_t pipe> void PipeBarrier(ACSIM_AT) {
+  acsim_pipe_barrier(pipe, file, line);
+}
 
 /* The flag between two pipes, for TQueSync and the built-in set_flag. -1: no such event. */
 constexpr int32_t acsim_event_between(pipe_t from, pipe_t to) {
@@ -112,12 +128,24 @@ constexpr int32_t acsim_event_between(pipe_t from, pipe_t to) {
     E e;
   };
   constexpr row rows[] = {
-      {PIPE_MTE2, PIPE_V, E::MTE2_V},       {PIPE_V, PIPE_MTE2, E::V_MTE2},       {PIPE_MTE3, PIPE_V, E::MTE3_V},
-      {PIPE_V, PIPE_MTE3, E::V_MTE3},       {PIPE_MTE3, PIPE_MTE2, E::MTE3_MTE2}, {PIPE_MTE2, PIPE_MTE3, E::MTE2_MTE3},
-      {PIPE_S, PIPE_V, E::S_V},             {PIPE_V, PIPE_S, E::V_S},             {PIPE_S, PIPE_MTE2, E::S_MTE2},
-      {PIPE_MTE2, PIPE_S, E::MTE2_S},       {PIPE_S, PIPE_MTE3, E::S_MTE3},       {PIPE_MTE3, PIPE_S, E::MTE3_S},
-      {PIPE_MTE2, PIPE_MTE1, E::MTE2_MTE1}, {PIPE_MTE1, PIPE_MTE2, E::MTE1_MTE2}, {PIPE_MTE1, PIPE_M, E::MTE1_M},
-      {PIPE_M, PIPE_MTE1, E::M_MTE1},       {PIPE_M, PIPE_FIX, E::M_FIX},         {PIPE_FIX, PIPE_M, E::FIX_M},
+      {PIPE_MTE2, PIPE_V, E::MTE2_V},
+      {PIPE_V, PIPE_MTE2, E::V_MTE2},
+      {PIPE_MTE3, PIPE_V, E::MTE3_V},
+      {PIPE_V, PIPE_MTE3, E::V_MTE3},
+      {PIPE_MTE3, PIPE_MTE2, E::MTE3_MTE2},
+      {PIPE_MTE2, PIPE_MTE3, E::MTE2_MTE3},
+      {PIPE_S, PIPE_V, E::S_V},
+      {PIPE_V, PIPE_S, E::V_S},
+      {PIPE_S, PIPE_MTE2, E::S_MTE2},
+      {PIPE_MTE2, PIPE_S, E::MTE2_S},
+      {PIPE_S, PIPE_MTE3, E::S_MTE3},
+      {PIPE_MTE3, PIPE_S, E::MTE3_S},
+      {PIPE_MTE2, PIPE_MTE1, E::MTE2_MTE1},
+      {PIPE_MTE1, PIPE_MTE2, E::MTE1_MTE2},
+      {PIPE_MTE1, PIPE_M, E::MTE1_M},
+      {PIPE_M, PIPE_MTE1, E::M_MTE1},
+      {PIPE_M, PIPE_FIX, E::M_FIX},
+      {PIPE_FIX, PIPE_M, E::FIX_M},
   };
   for (const row &r : rows)
     if (r.a == from && r.b == to) return static_cast<int32_t>(r.e);
@@ -129,30 +157,56 @@ public:
   void WaitFlag(TEventID id, ACSIM_AT) { acsim_flag_wait(acsim_event_between(src, dst), id, file, line); }
 };
 
-template <bool isAIVOnly = true> void SyncAll(ACSIM_AT) { acsim_sync_all(file, line); }
+template <bool isAIVOnly = true> void SyncAll(ACSIM_AT) {
+  acsim_sync_all(file, line);
+}
 /* The software form: the workspaces carry its counters on the device. */
 template <bool isAIVOnly = true>
 void SyncAll(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, const int32_t = 0, ACSIM_AT) {
   acsim_sync_all(file, line);
 }
 
-inline int64_t GetBlockIdx() { return acsim_block_index(); }
-inline int64_t GetBlockNum() { return acsim_block_count(); }
-inline int64_t GetSubBlockIdx() { return 0; }
-inline int64_t GetSubBlockNum() { return 1; }
-inline int64_t GetTaskRation() { return 1; }
-inline int64_t GetSystemCycle() { return acsim_cycles(); }
-inline void Trap(ACSIM_AT) { acsim_kernel_trap(file, line); }
-inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) { return acsim_user_workspace(workspace); }
+inline int64_t GetBlockIdx() {
+  return acsim_block_index();
+}
+inline int64_t GetBlockNum() {
+  return acsim_block_count();
+}
+inline int64_t GetSubBlockIdx() {
+  return 0;
+}
+inline int64_t GetSubBlockNum() {
+  return 1;
+}
+inline int64_t GetTaskRation() {
+  return 1;
+}
+inline int64_t GetSystemCycle() {
+  return acsim_cycles();
+}
+inline void Trap(ACSIM_AT) {
+  acsim_kernel_trap(file, line);
+}
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
+  return acsim_user_workspace(workspace);
+}
 inline void SetSysWorkspace(GM_ADDR) {}
 
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
 void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {}
 
-template <typename T> void SetAtomicAdd() { acsim_atomic(ACSIM_ATOMIC_ADD, acsim::type_of<T>::id); }
-template <typename T> void SetAtomicMax() { acsim_atomic(ACSIM_ATOMIC_MAX, acsim::type_of<T>::id); }
-template <typename T> void SetAtomicMin() { acsim_atomic(ACSIM_ATOMIC_MIN, acsim::type_of<T>::id); }
-inline void SetAtomicNone() { acsim_atomic(ACSIM_ATOMIC_NONE, -1); }
+template <typename T> void SetAtomicAdd() {
+  acsim_atomic(ACSIM_ATOMIC_ADD, acsim::type_of<T>::id);
+}
+template <typename T> void SetAtomicMax() {
+  acsim_atomic(ACSIM_ATOMIC_MAX, acsim::type_of<T>::id);
+}
+template <typename T> void SetAtomicMin() {
+  acsim_atomic(ACSIM_ATOMIC_MIN, acsim::type_of<T>::id);
+}
+inline void SetAtomicNone() {
+  acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+}
 } // namespace AscendC
 
 inline void set_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
@@ -161,7 +215,13 @@ inline void set_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
 inline void wait_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
   acsim_flag_wait(AscendC::acsim_event_between(from, to), id, file, line);
 }
-inline void pipe_barrier(pipe_t pipe, ACSIM_AT) { acsim_pipe_barrier(pipe, file, line); }
-inline int64_t get_block_num() { return acsim_block_count(); }
-inline int64_t get_block_idx() { return acsim_block_index(); }
+inline void pipe_barrier(pipe_t pipe, ACSIM_AT) {
+  acsim_pipe_barrier(pipe, file, line);
+}
+inline int64_t get_block_num() {
+  return acsim_block_count();
+}
+inline int64_t get_block_idx() {
+  return acsim_block_index();
+}
 #endif

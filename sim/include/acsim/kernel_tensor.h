@@ -66,7 +66,9 @@ public:
     T v = static_cast<T>(value);
     acsim_local_set(&view_, index, sizeof(T), &v, file, line);
   }
-  ElementOfLocal<T> operator()(const uint32_t offset, ACSIM_AT) const { return ElementOfLocal<T>{view_, offset, file, line}; }
+  ElementOfLocal<T> operator()(const uint32_t offset, ACSIM_AT) const {
+    return ElementOfLocal<T>{view_, offset, file, line};
+  }
   template <typename U> LocalTensor<U> ReinterpretCast() const {
     LocalTensor<U> r;
     r.view_ = view_;
@@ -151,7 +153,9 @@ public:
   void SetValue(const uint64_t offset, T value, ACSIM_AT) {
     acsim_global_set(&view_, static_cast<int64_t>(offset), sizeof(T), &value, file, line);
   }
-  ElementOfGlobal<T> operator()(const uint64_t offset, ACSIM_AT) const { return ElementOfGlobal<T>{view_, offset, file, line}; }
+  ElementOfGlobal<T> operator()(const uint64_t offset, ACSIM_AT) const {
+    return ElementOfGlobal<T>{view_, offset, file, line};
+  }
   GlobalTensor operator[](const uint64_t offset) const {
     GlobalTensor r(*this);
     r.view_.ptr += offset * sizeof(T);

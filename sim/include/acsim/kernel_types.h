@@ -30,38 +30,58 @@
 #define ACSIM_AT const char *file = __builtin_FILE(), int32_t line = __builtin_LINE()
 
 /* A 16-bit float: stored as bits, computed in float and rounded to nearest even, as CPU debug mode does. */
-#define ACSIM_FLOAT16(Name, to_float, from_float, from_double)                                                        \
-  struct Name {                                                                                                        \
-    uint16_t bits;                                                                                                     \
-    Name() = default;                                                                                                  \
-    Name(float v) : bits(from_float(v)) {}                                                                             \
-    Name(double v) : bits(from_double(v)) {}                                                                           \
-    Name(int v) : bits(from_double(v)) {}                                                                              \
-    Name(unsigned v) : bits(from_double(v)) {}                                                                         \
-    Name(long v) : bits(from_double(static_cast<double>(v))) {}                                                        \
-    Name(unsigned long v) : bits(from_double(static_cast<double>(v))) {}                                               \
-    Name(long long v) : bits(from_double(static_cast<double>(v))) {}                                                   \
-    Name(unsigned long long v) : bits(from_double(static_cast<double>(v))) {}                                          \
-    operator float() const { return to_float(bits); }                                                                  \
-    Name operator-() const {                                                                                           \
-      Name r;                                                                                                          \
-      r.bits = static_cast<uint16_t>(bits ^ 0x8000);                                                                   \
-      return r;                                                                                                        \
-    }                                                                                                                  \
-    Name &operator+=(float v) { return *this = Name(to_float(bits) + v); }                                             \
-    Name &operator-=(float v) { return *this = Name(to_float(bits) - v); }                                             \
-    Name &operator*=(float v) { return *this = Name(to_float(bits) * v); }                                             \
-    Name &operator/=(float v) { return *this = Name(to_float(bits) / v); }                                             \
+#define ACSIM_FLOAT16(Name, to_float, from_float, from_double)                \
+  struct Name {                                                               \
+    uint16_t bits;                                                            \
+    Name() = default;                                                         \
+    Name(float v) : bits(from_float(v)) {}                                    \
+    Name(double v) : bits(from_double(v)) {}                                  \
+    Name(int v) : bits(from_double(v)) {}                                     \
+    Name(unsigned v) : bits(from_double(v)) {}                                \
+    Name(long v) : bits(from_double(static_cast<double>(v))) {}               \
+    Name(unsigned long v) : bits(from_double(static_cast<double>(v))) {}      \
+    Name(long long v) : bits(from_double(static_cast<double>(v))) {}          \
+    Name(unsigned long long v) : bits(from_double(static_cast<double>(v))) {} \
+    operator float() const { return to_float(bits); }                         \
+    Name operator-() const {                                                  \
+      Name r;                                                                 \
+      r.bits = static_cast<uint16_t>(bits ^ 0x8000);                          \
+      return r;                                                               \
+    }                                                                         \
+    Name &operator+=(float v) { return *this = Name(to_float(bits) + v); }    \
+    Name &operator-=(float v) { return *this = Name(to_float(bits) - v); }    \
+    Name &operator*=(float v) { return *this = Name(to_float(bits) * v); }    \
+    Name &operator/=(float v) { return *this = Name(to_float(bits) / v); }    \
   }
 ACSIM_FLOAT16(half, acsim_half_to_float, acsim_float_to_half, acsim_double_to_half);
 ACSIM_FLOAT16(bfloat16_t, acsim_bf16_to_float, acsim_float_to_bf16, acsim_double_to_bf16);
 #undef ACSIM_FLOAT16
 
-enum pipe_t { PIPE_S = 0, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_MTE4, PIPE_MTE5, PIPE_V2, PIPE_FIX };
+enum pipe_t {
+  PIPE_S = 0,
+  PIPE_V,
+  PIPE_M,
+  PIPE_MTE1,
+  PIPE_MTE2,
+  PIPE_MTE3,
+  PIPE_ALL,
+  PIPE_MTE4,
+  PIPE_MTE5,
+  PIPE_V2,
+  PIPE_FIX
+};
 enum event_t { EVENT_ID0 = 0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 enum KernelMetaType : uint8_t {
-  KERNEL_TYPE_AIV_ONLY, KERNEL_TYPE_AIC_ONLY, KERNEL_TYPE_MIX_AIV_1_0, KERNEL_TYPE_MIX_AIC_1_0, KERNEL_TYPE_MIX_AIC_1_1,
-  KERNEL_TYPE_MIX_AIC_1_2, KERNEL_TYPE_AICORE, KERNEL_TYPE_VECTORCORE, KERNEL_TYPE_MIX_AICORE, KERNEL_TYPE_MIX_VECTOR_CORE,
+  KERNEL_TYPE_AIV_ONLY,
+  KERNEL_TYPE_AIC_ONLY,
+  KERNEL_TYPE_MIX_AIV_1_0,
+  KERNEL_TYPE_MIX_AIC_1_0,
+  KERNEL_TYPE_MIX_AIC_1_1,
+  KERNEL_TYPE_MIX_AIC_1_2,
+  KERNEL_TYPE_AICORE,
+  KERNEL_TYPE_VECTORCORE,
+  KERNEL_TYPE_MIX_AICORE,
+  KERNEL_TYPE_MIX_VECTOR_CORE,
   KERNEL_TYPE_MAX
 };
 
@@ -70,20 +90,76 @@ using ::bfloat16_t;
 using ::half;
 
 enum class TPosition : uint8_t {
-  GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC, LCM = VECCALC, SPM, SHM = SPM, TSCM, C2PIPE2GM, C2PIPE2LOCAL, MAX
+  GM,
+  A1,
+  A2,
+  B1,
+  B2,
+  C1,
+  C2,
+  CO1,
+  CO2,
+  VECIN,
+  VECOUT,
+  VECCALC,
+  LCM = VECCALC,
+  SPM,
+  SHM = SPM,
+  TSCM,
+  C2PIPE2GM,
+  C2PIPE2LOCAL,
+  MAX
 };
 using QuePosition = TPosition;
 enum class HardEvent : uint8_t {
-  MTE2_MTE1, MTE1_MTE2, MTE1_M, M_MTE1, MTE2_V, V_MTE2, MTE3_V, V_MTE3, M_V, V_M, V_V, MTE3_MTE1, MTE1_MTE3, MTE1_V, MTE2_M,
-  M_MTE2, V_MTE1, M_FIX, FIX_M, MTE3_MTE2, MTE2_MTE3, S_V, V_S, S_MTE2, MTE2_S, S_MTE3, MTE3_S, MTE2_FIX, FIX_MTE2, FIX_S, M_S,
-  FIX_MTE3, MTE1_FIX, FIX_MTE1, FIX_FIX, MAX
+  MTE2_MTE1,
+  MTE1_MTE2,
+  MTE1_M,
+  M_MTE1,
+  MTE2_V,
+  V_MTE2,
+  MTE3_V,
+  V_MTE3,
+  M_V,
+  V_M,
+  V_V,
+  MTE3_MTE1,
+  MTE1_MTE3,
+  MTE1_V,
+  MTE2_M,
+  M_MTE2,
+  V_MTE1,
+  M_FIX,
+  FIX_M,
+  MTE3_MTE2,
+  MTE2_MTE3,
+  S_V,
+  V_S,
+  S_MTE2,
+  MTE2_S,
+  S_MTE3,
+  MTE3_S,
+  MTE2_FIX,
+  FIX_MTE2,
+  FIX_S,
+  M_S,
+  FIX_MTE3,
+  MTE1_FIX,
+  FIX_MTE1,
+  FIX_FIX,
+  MAX
 };
 enum class RoundMode : uint8_t { CAST_NONE, CAST_RINT, CAST_FLOOR, CAST_CEIL, CAST_ROUND, CAST_TRUNC, CAST_ODD };
 enum class CMPMODE : uint8_t { LT, GT, EQ, LE, GE, NE };
 enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR, VSEL_TENSOR_SCALAR_MODE, VSEL_TENSOR_TENSOR_MODE };
 enum class ReduceOrder : uint8_t { ORDER_VALUE_INDEX, ORDER_INDEX_VALUE, ORDER_ONLY_VALUE, ORDER_ONLY_INDEX };
 enum class MaskMode : uint8_t { NORMAL, COUNTER };
-enum class CacheMode { CACHE_MODE_DISABLE = 0, CACHE_MODE_NORMAL = 1, CACHE_MODE_LAST = 2, CACHE_MODE_PERSISTENT = 4 };
+enum class CacheMode {
+  CACHE_MODE_DISABLE = 0,
+  CACHE_MODE_NORMAL = 1,
+  CACHE_MODE_LAST = 2,
+  CACHE_MODE_PERSISTENT = 4
+};
 enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
@@ -114,11 +190,13 @@ struct UnaryRepeatParams {
 };
 struct BinaryRepeatParams {
   BinaryRepeatParams() {}
-  BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep, uint8_t src0Rep, uint8_t src1Rep)
-      : dstBlkStride(dstBlk), src0BlkStride(src0Blk), src1BlkStride(src1Blk), dstRepStride(dstRep), src0RepStride(src0Rep),
-        src1RepStride(src1Rep) {}
+  BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep, uint8_t src0Rep,
+                     uint8_t src1Rep)
+      : dstBlkStride(dstBlk), src0BlkStride(src0Blk), src1BlkStride(src1Blk), dstRepStride(dstRep),
+        src0RepStride(src0Rep), src1RepStride(src1Rep) {}
   uint32_t blockNumber = 8;
-  uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1, dstRepStride = 8, src0RepStride = 8, src1RepStride = 8;
+  uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1, dstRepStride = 8, src0RepStride = 8,
+          src1RepStride = 8;
 };
 struct BrcbRepeatParams {
   BrcbRepeatParams() {}
@@ -176,10 +254,16 @@ template <typename T> struct DataCopyPadExtParams {
 
 namespace acsim {
 template <typename T> struct type_of;
-#define ACSIM_TYPE(T, value)                                                                                          \
-  template <> struct type_of<T> { static constexpr uint8_t id = value; static constexpr bool floating = false; }
-#define ACSIM_FLOATING(T, value)                                                                                      \
-  template <> struct type_of<T> { static constexpr uint8_t id = value; static constexpr bool floating = true; }
+#define ACSIM_TYPE(T, value)                \
+  template <> struct type_of<T> {           \
+    static constexpr uint8_t id = value;    \
+    static constexpr bool floating = false; \
+  }
+#define ACSIM_FLOATING(T, value)           \
+  template <> struct type_of<T> {          \
+    static constexpr uint8_t id = value;   \
+    static constexpr bool floating = true; \
+  }
 ACSIM_FLOATING(float, ACSIM_F32);
 ACSIM_FLOATING(half, ACSIM_F16);
 ACSIM_FLOATING(bfloat16_t, ACSIM_BF16);

@@ -10,7 +10,9 @@ inline void mask_of(acsim_repeat &r, uint64_t n) {
   r.mask[0] = n >= 64 ? ~0ull : (1ull << n) - 1;
   r.mask[1] = n >= 128 ? ~0ull : n > 64 ? (1ull << (n - 64)) - 1 : 0;
 }
-inline void mask_of(acsim_repeat &r, int32_t n) { mask_of(r, static_cast<uint64_t>(n < 0 ? 0 : n)); }
+inline void mask_of(acsim_repeat &r, int32_t n) {
+  mask_of(r, static_cast<uint64_t>(n < 0 ? 0 : n));
+}
 inline void mask_of(acsim_repeat &r, const uint64_t *m) {
   r.mask[0] = m[0];
   r.mask[1] = m[1];
@@ -43,7 +45,8 @@ template <typename M, typename P> acsim_repeat repeat_of(M mask, int64_t times, 
   return r;
 }
 
-template <typename D, typename T> acsim_vector make(uint8_t op, const acsim_local *dst, const acsim_local *a, const acsim_local *b) {
+template <typename D, typename T>
+acsim_vector make(uint8_t op, const acsim_local *dst, const acsim_local *a, const acsim_local *b) {
   acsim_vector v = {};
   v.op = op;
   v.type = type_of<T>::id;
@@ -55,8 +58,10 @@ template <typename D, typename T> acsim_vector make(uint8_t op, const acsim_loca
 }
 /* The scalar in the member that its type uses. */
 template <typename T> void set_scalar(acsim_vector &v, T value) {
-  if constexpr (type_of<T>::floating) v.f = static_cast<double>(static_cast<float>(value));
-  else v.i = static_cast<int64_t>(value);
+  if constexpr (type_of<T>::floating)
+    v.f = static_cast<double>(static_cast<float>(value));
+  else
+    v.i = static_cast<int64_t>(value);
 }
 inline void run(acsim_vector &v, int64_t count, const char *file, int32_t line) {
   v.count = count;
@@ -70,25 +75,25 @@ inline uint64_t run(acsim_vector &v, const acsim_repeat &r, const char *file, in
 
 namespace AscendC {
 /* The three forms of an instruction. ARGS: parameters before the count or mask; SETUP: makes the call `v`. */
-#define ACSIM_FORMS(Name, TYPES, PARAMS, Params, SETUP)                                                               \
-  template <TYPES> void Name(PARAMS, const int64_t count, ACSIM_AT) {                                                  \
-    SETUP;                                                                                                             \
-    acsim::run(v, count, file, line);                                                                                  \
-  }                                                                                                                    \
-  template <TYPES, bool isSetMask = true>                                                                              \
-  void Name(PARAMS, uint64_t mask, const int64_t repeatTime, const Params &repeatParams, ACSIM_AT) {                    \
-    SETUP;                                                                                                             \
-    acsim::run(v, acsim::repeat_of(mask, repeatTime, repeatParams), file, line);                                       \
-  }                                                                                                                    \
-  template <TYPES, bool isSetMask = true>                                                                              \
-  void Name(PARAMS, const uint64_t mask[], const int64_t repeatTime, const Params &repeatParams, ACSIM_AT) {            \
-    SETUP;                                                                                                             \
-    acsim::run(v, acsim::repeat_of(mask, repeatTime, repeatParams), file, line);                                       \
+#define ACSIM_FORMS(Name, TYPES, PARAMS, Params, SETUP)                                                      \
+  template <TYPES> void Name(PARAMS, const int64_t count, ACSIM_AT) {                                        \
+    SETUP;                                                                                                   \
+    acsim::run(v, count, file, line);                                                                        \
+  }                                                                                                          \
+  template <TYPES, bool isSetMask = true>                                                                    \
+  void Name(PARAMS, uint64_t mask, const int64_t repeatTime, const Params &repeatParams, ACSIM_AT) {         \
+    SETUP;                                                                                                   \
+    acsim::run(v, acsim::repeat_of(mask, repeatTime, repeatParams), file, line);                             \
+  }                                                                                                          \
+  template <TYPES, bool isSetMask = true>                                                                    \
+  void Name(PARAMS, const uint64_t mask[], const int64_t repeatTime, const Params &repeatParams, ACSIM_AT) { \
+    SETUP;                                                                                                   \
+    acsim::run(v, acsim::repeat_of(mask, repeatTime, repeatParams), file, line);                             \
   }
 #define ACSIM_COMMA ,
 
-#define ACSIM_UNARY(Name)                                                                                             \
-  ACSIM_FORMS(Name, typename T, const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src, UnaryRepeatParams,      \
+#define ACSIM_UNARY(Name)                                                                                           \
+  ACSIM_FORMS(Name, typename T, const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src, UnaryRepeatParams, \
               acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_##Name, &dst.view_, &src.view_, nullptr))
 ACSIM_UNARY(Exp)
 ACSIM_UNARY(Ln)
@@ -100,11 +105,12 @@ ACSIM_UNARY(Relu)
 ACSIM_UNARY(Not)
 #undef ACSIM_UNARY
 
-#define ACSIM_BINARY(Name)                                                                                            \
-  ACSIM_FORMS(Name, typename T,                                                                                        \
-              const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src0 ACSIM_COMMA const LocalTensor<T> &src1,   \
-              BinaryRepeatParams,                                                                                      \
-              acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_##Name, &dst.view_, &src0.view_, &src1.view_))
+#define ACSIM_BINARY(Name)                                                                                     \
+  ACSIM_FORMS(                                                                                                 \
+      Name, typename T,                                                                                        \
+      const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src0 ACSIM_COMMA const LocalTensor<T> &src1, \
+      BinaryRepeatParams,                                                                                      \
+      acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_##Name, &dst.view_, &src0.view_, &src1.view_))
 ACSIM_BINARY(Add)
 ACSIM_BINARY(Sub)
 ACSIM_BINARY(Mul)
@@ -124,11 +130,11 @@ ACSIM_FORMS(MulAddDst, typename T ACSIM_COMMA typename U,
             BinaryRepeatParams,
             acsim_vector v = acsim::make<T ACSIM_COMMA U>(ACSIM_OP_MulAddDst, &dst.view_, &src0.view_, &src1.view_))
 
-#define ACSIM_SCALAR(Name)                                                                                            \
-  ACSIM_FORMS(Name, typename T,                                                                                        \
-              const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src ACSIM_COMMA const T &scalarValue,          \
-              UnaryRepeatParams,                                                                                       \
-              acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_##Name, &dst.view_, &src.view_, nullptr);           \
+#define ACSIM_SCALAR(Name)                                                                                      \
+  ACSIM_FORMS(Name, typename T,                                                                                 \
+              const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src ACSIM_COMMA const T &scalarValue, \
+              UnaryRepeatParams,                                                                                \
+              acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_##Name, &dst.view_, &src.view_, nullptr);  \
               acsim::set_scalar<T>(v, scalarValue))
 ACSIM_SCALAR(Adds)
 ACSIM_SCALAR(Muls)
@@ -140,7 +146,8 @@ ACSIM_SCALAR(ShiftRight)
 #undef ACSIM_SCALAR
 
 ACSIM_FORMS(Axpy, typename T ACSIM_COMMA typename U,
-            const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<U> &src ACSIM_COMMA const U &scalarValue, UnaryRepeatParams,
+            const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<U> &src ACSIM_COMMA const U &scalarValue,
+            UnaryRepeatParams,
             acsim_vector v = acsim::make<T ACSIM_COMMA U>(ACSIM_OP_Axpy, &dst.view_, &src.view_, nullptr);
             acsim::set_scalar<U>(v, scalarValue))
 
@@ -152,23 +159,27 @@ ACSIM_FORMS(Cast, typename T ACSIM_COMMA typename U,
 
 ACSIM_FORMS(Compare, typename T ACSIM_COMMA typename U,
             const LocalTensor<U> &dst ACSIM_COMMA const LocalTensor<T> &src0 ACSIM_COMMA const LocalTensor<T> &src1
-            ACSIM_COMMA CMPMODE cmpMode, BinaryRepeatParams,
+                ACSIM_COMMA CMPMODE cmpMode,
+            BinaryRepeatParams,
             acsim_vector v = acsim::make<U ACSIM_COMMA T>(ACSIM_OP_Compare, &dst.view_, &src0.view_, &src1.view_);
             v.mode = static_cast<uint8_t>(cmpMode))
 ACSIM_FORMS(CompareScalar, typename T ACSIM_COMMA typename U,
-            const LocalTensor<U> &dst ACSIM_COMMA const LocalTensor<T> &src0 ACSIM_COMMA const T src1 ACSIM_COMMA CMPMODE cmpMode,
+            const LocalTensor<U> &dst ACSIM_COMMA const LocalTensor<T> &src0 ACSIM_COMMA const T src1 ACSIM_COMMA
+                CMPMODE cmpMode,
             UnaryRepeatParams,
             acsim_vector v = acsim::make<U ACSIM_COMMA T>(ACSIM_OP_CompareScalar, &dst.view_, &src0.view_, nullptr);
             v.mode = static_cast<uint8_t>(cmpMode); acsim::set_scalar<T>(v, src1))
 
 ACSIM_FORMS(Select, typename T ACSIM_COMMA typename U,
             const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<U> &selMask ACSIM_COMMA const LocalTensor<T> &src0
-            ACSIM_COMMA const LocalTensor<T> &src1 ACSIM_COMMA SELMODE selMode, BinaryRepeatParams,
+                ACSIM_COMMA const LocalTensor<T> &src1 ACSIM_COMMA SELMODE selMode,
+            BinaryRepeatParams,
             acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_Select, &dst.view_, &src0.view_, &src1.view_);
             v.c = &selMask.view_; v.mode = static_cast<uint8_t>(selMode))
 ACSIM_FORMS(Select, typename T ACSIM_COMMA typename U,
             const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<U> &selMask ACSIM_COMMA const LocalTensor<T> &src0
-            ACSIM_COMMA T src1 ACSIM_COMMA SELMODE selMode, BinaryRepeatParams,
+                ACSIM_COMMA T src1 ACSIM_COMMA SELMODE selMode,
+            BinaryRepeatParams,
             acsim_vector v = acsim::make<T ACSIM_COMMA T>(ACSIM_OP_Select, &dst.view_, &src0.view_, nullptr);
             v.c = &selMask.view_; v.mode = static_cast<uint8_t>(selMode); acsim::set_scalar<T>(v, src1))
 #undef ACSIM_FORMS
@@ -180,16 +191,16 @@ template <typename T> void Duplicate(const LocalTensor<T> &dst, const T &scalarV
 }
 namespace acsim_detail {
 template <typename T, typename M>
-void duplicate(const LocalTensor<T> &dst, const T &value, M mask, int64_t times, uint16_t block, uint8_t repeat, const char *file,
-               int32_t line) {
+void duplicate(const LocalTensor<T> &dst, const T &value, M mask, int64_t times, uint16_t block, uint8_t repeat,
+               const char *file, int32_t line) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_Duplicate, &dst.view_, nullptr, nullptr);
   acsim::set_scalar<T>(v, value);
   acsim::run(v, acsim::repeat_of(mask, times, UnaryRepeatParams(block, 0, repeat, 0)), file, line);
 }
 } // namespace acsim_detail
 template <typename T, bool isSetMask = true>
-void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask, const int64_t repeatTime, const uint16_t dstBlockStride,
-               const uint8_t dstRepeatStride, ACSIM_AT) {
+void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, uint64_t mask, const int64_t repeatTime,
+               const uint16_t dstBlockStride, const uint8_t dstRepeatStride, ACSIM_AT) {
   acsim_detail::duplicate(dst, scalarValue, mask, repeatTime, dstBlockStride, dstRepeatStride, file, line);
 }
 template <typename T, bool isSetMask = true>
@@ -199,46 +210,47 @@ void Duplicate(const LocalTensor<T> &dst, const T &scalarValue, const uint64_t m
 }
 
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask, const int64_t repeatTime, const CopyRepeatParams &p, ACSIM_AT) {
+void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask, const int64_t repeatTime,
+          const CopyRepeatParams &p, ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_Copy, &dst.view_, &src.view_, nullptr);
   acsim::run(v, acsim::repeat_of(mask, repeatTime, p), file, line);
 }
 template <typename T, bool isSetMask = true>
-void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[], const int64_t repeatTime, const CopyRepeatParams &p,
-          ACSIM_AT) {
+void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[], const int64_t repeatTime,
+          const CopyRepeatParams &p, ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_Copy, &dst.view_, &src.view_, nullptr);
   acsim::run(v, acsim::repeat_of(mask, repeatTime, p), file, line);
 }
 
 /* ---- reductions ---- */
 
-#define ACSIM_REDUCE(Name, EXTRA, MODE)                                                                               \
-  template <typename T, bool isSetMask = true>                                                                         \
-  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t count EXTRA,  \
-            ACSIM_AT) {                                                                                                \
-    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                            \
-    v.mode = MODE;                                                                                                     \
-    acsim::run(v, count, file, line);                                                                                  \
-  }                                                                                                                    \
-  template <typename T>                                                                                                \
-  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t mask,         \
-            const int32_t repeatTime, const int32_t srcRepStride EXTRA, ACSIM_AT) {                                     \
-    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                            \
-    acsim_repeat r = {};                                                                                               \
-    acsim::mask_of(r, static_cast<uint64_t>(mask));                                                                    \
-    r.repeat = repeatTime, r.a_block = 1, r.a_repeat = static_cast<uint16_t>(srcRepStride);                              \
-    v.mode = MODE;                                                                                                     \
-    acsim::run(v, r, file, line);                                                                                      \
-  }                                                                                                                    \
-  template <typename T>                                                                                                \
-  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const uint64_t mask[],      \
-            const int32_t repeatTime, const int32_t srcRepStride EXTRA, ACSIM_AT) {                                     \
-    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                            \
-    acsim_repeat r = {};                                                                                               \
-    acsim::mask_of(r, mask);                                                                                           \
-    r.repeat = repeatTime, r.a_block = 1, r.a_repeat = static_cast<uint16_t>(srcRepStride);                              \
-    v.mode = MODE;                                                                                                     \
-    acsim::run(v, r, file, line);                                                                                      \
+#define ACSIM_REDUCE(Name, EXTRA, MODE)                                                                              \
+  template <typename T, bool isSetMask = true>                                                                       \
+  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,                        \
+            const int32_t count EXTRA, ACSIM_AT) {                                                                   \
+    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                        \
+    v.mode = MODE;                                                                                                   \
+    acsim::run(v, count, file, line);                                                                                \
+  }                                                                                                                  \
+  template <typename T>                                                                                              \
+  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t mask,    \
+            const int32_t repeatTime, const int32_t srcRepStride EXTRA, ACSIM_AT) {                                  \
+    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                        \
+    acsim_repeat r = {};                                                                                             \
+    acsim::mask_of(r, static_cast<uint64_t>(mask));                                                                  \
+    r.repeat = repeatTime, r.a_block = 1, r.a_repeat = static_cast<uint16_t>(srcRepStride);                          \
+    v.mode = MODE;                                                                                                   \
+    acsim::run(v, r, file, line);                                                                                    \
+  }                                                                                                                  \
+  template <typename T>                                                                                              \
+  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const uint64_t mask[], \
+            const int32_t repeatTime, const int32_t srcRepStride EXTRA, ACSIM_AT) {                                  \
+    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, &work.view_);                        \
+    acsim_repeat r = {};                                                                                             \
+    acsim::mask_of(r, mask);                                                                                         \
+    r.repeat = repeatTime, r.a_block = 1, r.a_repeat = static_cast<uint16_t>(srcRepStride);                          \
+    v.mode = MODE;                                                                                                   \
+    acsim::run(v, r, file, line);                                                                                    \
   }
 ACSIM_REDUCE(ReduceSum, , 0)
 ACSIM_REDUCE(ReduceMax, ACSIM_COMMA bool calIndex = false, calIndex)
@@ -246,19 +258,19 @@ ACSIM_REDUCE(ReduceMin, ACSIM_COMMA bool calIndex = false, calIndex)
 #undef ACSIM_REDUCE
 
 /* Whole: (mask, repeat, ...); Block and Pair: (repeat, mask, ...). */
-#define ACSIM_PART(Name, FIRST, SECOND, REPEAT, EXTRA, MODE)                                                          \
-  template <typename T, bool isSetMask = true>                                                                         \
-  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, FIRST, SECOND, const int32_t dstRepStride,              \
-            const int32_t srcBlkStride, const int32_t srcRepStride EXTRA, ACSIM_AT) {                                   \
-    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, nullptr);                                \
-    acsim_repeat r = {};                                                                                               \
-    acsim::mask_of(r, mask);                                                                                           \
-    r.repeat = REPEAT;                                                                                                 \
-    r.dst_repeat = static_cast<uint16_t>(dstRepStride);                                                                \
-    r.a_block = static_cast<uint16_t>(srcBlkStride);                                                                   \
-    r.a_repeat = static_cast<uint16_t>(srcRepStride);                                                                  \
-    v.mode = MODE;                                                                                                     \
-    acsim::run(v, r, file, line);                                                                                      \
+#define ACSIM_PART(Name, FIRST, SECOND, REPEAT, EXTRA, MODE)                                                 \
+  template <typename T, bool isSetMask = true>                                                               \
+  void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, FIRST, SECOND, const int32_t dstRepStride, \
+            const int32_t srcBlkStride, const int32_t srcRepStride EXTRA, ACSIM_AT) {                        \
+    acsim_vector v = acsim::make<T, T>(ACSIM_OP_##Name, &dst.view_, &src.view_, nullptr);                    \
+    acsim_repeat r = {};                                                                                     \
+    acsim::mask_of(r, mask);                                                                                 \
+    r.repeat = REPEAT;                                                                                       \
+    r.dst_repeat = static_cast<uint16_t>(dstRepStride);                                                      \
+    r.a_block = static_cast<uint16_t>(srcBlkStride);                                                         \
+    r.a_repeat = static_cast<uint16_t>(srcRepStride);                                                        \
+    v.mode = MODE;                                                                                           \
+    acsim::run(v, r, file, line);                                                                            \
   }
 ACSIM_PART(WholeReduceSum, const uint64_t mask[], const int32_t times, times, , 0)
 ACSIM_PART(WholeReduceSum, const int32_t mask, const int32_t times, times, , 0)
@@ -270,8 +282,8 @@ ACSIM_PART(WholeReduceMin, const uint64_t mask[], const int32_t times, times,
            ACSIM_COMMA ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, static_cast<uint8_t>(order))
 ACSIM_PART(WholeReduceMin, const int32_t mask, const int32_t times, times,
            ACSIM_COMMA ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX, static_cast<uint8_t>(order))
-#define ACSIM_BLOCK(Name)                                                                                             \
-  ACSIM_PART(Name, const int32_t times, const int32_t mask, times, , 0)                                                  \
+#define ACSIM_BLOCK(Name)                                               \
+  ACSIM_PART(Name, const int32_t times, const int32_t mask, times, , 0) \
   ACSIM_PART(Name, const int32_t times, const uint64_t mask[], times, , 0)
 ACSIM_BLOCK(BlockReduceSum)
 ACSIM_BLOCK(BlockReduceMax)
@@ -283,7 +295,8 @@ ACSIM_BLOCK(PairReduceSum)
 /* ---- moving elements about ---- */
 
 template <typename T>
-void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int64_t repeatTime, const BrcbRepeatParams &p, ACSIM_AT) {
+void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int64_t repeatTime, const BrcbRepeatParams &p,
+          ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_Brcb, &dst.view_, &src.view_, nullptr);
   acsim_repeat r = {};
   r.repeat = static_cast<int32_t>(repeatTime);
@@ -297,27 +310,29 @@ template <typename T> void CreateVecIndex(LocalTensor<T> dst, const T &firstValu
   acsim::run(v, count, file, line);
 }
 template <typename T>
-void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &srcOffset, const uint32_t srcBaseAddr,
-            const uint32_t count, ACSIM_AT) {
+void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &srcOffset,
+            const uint32_t srcBaseAddr, const uint32_t count, ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_Gather, &dst.view_, &src.view_, &srcOffset.view_);
   v.i = srcBaseAddr;
   acsim::run(v, count, file, line);
 }
 /* reduceMode: only the first `mask` elements of each repeat count. */
 template <typename T>
-void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const uint8_t src1Pattern, const bool reduceMode,
-                const uint32_t mask, const GatherMaskParams &p, uint64_t &rsvdCnt, ACSIM_AT) {
+void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const uint8_t src1Pattern,
+                const bool reduceMode, const uint32_t mask, const GatherMaskParams &p, uint64_t &rsvdCnt, ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_GatherMask, &dst.view_, &src0.view_, nullptr);
-  acsim_repeat r = {{~0ull, ~0ull}, p.repeatTimes, 0, p.src0BlockStride, 0, 0, p.src0RepeatStride, p.src1RepeatStride};
+  acsim_repeat r = {{~0ull, ~0ull},     p.repeatTimes,     0, p.src0BlockStride, 0, 0,
+                    p.src0RepeatStride, p.src1RepeatStride};
   v.mode = src1Pattern;
   v.count = reduceMode ? mask : 0;
   rsvdCnt = acsim::run(v, r, file, line);
 }
 template <typename T, typename U>
-void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<U> &src1Pattern, const bool reduceMode,
-                const uint32_t mask, const GatherMaskParams &p, uint64_t &rsvdCnt, ACSIM_AT) {
+void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<U> &src1Pattern,
+                const bool reduceMode, const uint32_t mask, const GatherMaskParams &p, uint64_t &rsvdCnt, ACSIM_AT) {
   acsim_vector v = acsim::make<T, T>(ACSIM_OP_GatherMask, &dst.view_, &src0.view_, &src1Pattern.view_);
-  acsim_repeat r = {{~0ull, ~0ull}, p.repeatTimes, 0, p.src0BlockStride, 0, 0, p.src0RepeatStride, p.src1RepeatStride};
+  acsim_repeat r = {{~0ull, ~0ull},     p.repeatTimes,     0, p.src0BlockStride, 0, 0,
+                    p.src0RepeatStride, p.src1RepeatStride};
   v.count = reduceMode ? mask : 0;
   rsvdCnt = acsim::run(v, r, file, line);
 }
@@ -325,7 +340,11 @@ void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const Loc
 
 /* ---- the scalar unit's conversions ---- */
 
-inline float ToFloat(const bfloat16_t &v) { return static_cast<float>(v); }
-inline bfloat16_t ToBfloat16(const float &v) { return bfloat16_t(v); }
+inline float ToFloat(const bfloat16_t &v) {
+  return static_cast<float>(v);
+}
+inline bfloat16_t ToBfloat16(const float &v) {
+  return bfloat16_t(v);
+}
 } // namespace AscendC
 #endif

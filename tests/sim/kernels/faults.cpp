@@ -213,7 +213,8 @@ static void system_workspace(GM_ADDR a, GM_ADDR b, GM_ADDR w) {
   DataCopy(ws, t, 64); /* the system's part */
   f.in.FreeTensor(t);
 }
-static void stale_lanes(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* what an earlier tensor left in the slot is not the new one's */
+static void stale_lanes(GM_ADDR a, GM_ADDR b,
+                        GM_ADDR) { /* what an earlier tensor left in the slot is not the new one's */
   Frame f(a, b);
   auto t = f.load();
   f.in.FreeTensor(t);
@@ -387,7 +388,8 @@ static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.out.FreeTensor(o);
 }
 
-#define CASE(fn, fault, text) {#fn, fn, 1, 4, N, N, 0, fault, text, nullptr, nullptr, 0, 0, 0}
+#define CASE(fn, fault, text) \
+  { #fn, fn, 1, 4, N, N, 0, fault, text, nullptr, nullptr, 0, 0, 0 }
 static const sim_case table[] = {
     CASE(good, nullptr, nullptr),
     CASE(gm_read_past, "gm-out-of-bounds", "elements 248..263 of x, which has 256"),
@@ -408,12 +410,15 @@ static const sim_case table[] = {
     CASE(poison_vector, "read-poison", "of which 960 were never written (the first at byte 64"),
     CASE(poison_store, "read-poison", "the first at byte 992 of the VECOUT"),
     CASE(poison_scalar, "read-poison", "GetValue"),
-    {"poison_workspace", poison_workspace, 1, 4, N, N, 256, "read-poison", "32 elements of workspace", nullptr, nullptr, 0, 0, 0},
-    {"system_workspace", system_workspace, 1, 4, N, N, 512 + 256, "system-workspace", "first 512 bytes", nullptr, nullptr, 0, 0, 512},
+    {"poison_workspace", poison_workspace, 1, 4, N, N, 256, "read-poison", "32 elements of workspace", nullptr,
+     nullptr, 0, 0, 0},
+    {"system_workspace", system_workspace, 1, 4, N, N, 512 + 256, "system-workspace", "first 512 bytes", nullptr,
+     nullptr, 0, 0, 512},
     CASE(stale_lanes, "read-poison", nullptr),
     CASE(never_written, "never-written", "elements 253..255 of y are never written (3 of 256)"),
     CASE(written_twice, "written-twice", "elements 10..14 of y are written more than once (5 of 256)"),
-    {"blocks_overlap", blocks_overlap, 7, 4, N, N, 0, "written-twice", "elements 0..255 of y", nullptr, nullptr, 0, 0, 0},
+    {"blocks_overlap", blocks_overlap, 7, 4, N, N, 0, "written-twice", "elements 0..255 of y", nullptr, nullptr, 0, 0,
+     0},
     CASE(write_input, "write-to-input", "x"),
     CASE(truncated, "copy-truncated", "13 elements (52 bytes) moves only 32"),
     CASE(copy_fields, "field-limit", "blockCount is 4096"),
@@ -428,7 +433,8 @@ static const sim_case table[] = {
     CASE(events_gone, "event-ids-exhausted", "MTE2_V"),
     CASE(select_reserved, "ub-reserved", "last 8192 bytes"),
     {"sync_mismatch", sync_mismatch, 4, 4, N, N, 0, "sync-mismatch", nullptr, nullptr, nullptr, 0, 0, 0},
-    {"sync_too_many", sync_too_many, 49, 4, N, N, 0, "sync-too-many-blocks", "48 vector cores", nullptr, nullptr, 0, 0, 0},
+    {"sync_too_many", sync_too_many, 49, 4, N, N, 0, "sync-too-many-blocks", "48 vector cores", nullptr, nullptr, 0,
+     0, 0},
     CASE(own_assert, "assert", "two blocks"),
     CASE(atomic_unwritten, "read-poison", "256 elements of y"),
     {"pad_on_310", pad_on_310, 1, 4, N, N, 0, "not-on-chip", "Ascend310P3", nullptr, nullptr, 0, 1, 0},

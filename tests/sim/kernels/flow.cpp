@@ -81,7 +81,8 @@ static int64_t c_atomic(const void *px, const void *py) {
   const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
   for (int64_t i = 0; i < 64; i++) {
     float forth = 0, back = 0;
-    for (int k = 1; k <= 20; k++) forth += x[i] * (0.1f * static_cast<float>(k)), back += x[i] * (0.1f * static_cast<float>(21 - k));
+    for (int k = 1; k <= 20; k++)
+      forth += x[i] * (0.1f * static_cast<float>(k)), back += x[i] * (0.1f * static_cast<float>(21 - k));
     if (y[i] != forth && y[i] != back) return i;
   }
   return -1;

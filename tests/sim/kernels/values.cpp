@@ -42,23 +42,25 @@ static void fill_plain(void *p, int64_t n) {
   float *x = static_cast<float *>(p);
   for (int64_t i = 0; i < n; i++) x[i] = static_cast<float>((i * 37 % 101) - 50) * 0.37f;
 }
-static bool same(float a, float b) { return (a != a && b != b) || (a == b && signbit(a) == signbit(b)); }
-#define CHECK_F32(name, want)                                                                                         \
-  static int64_t name(const void *px, const void *py) {                                                                \
-    const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);                              \
-    for (int64_t i = 0; i < N; i++) {                                                                                  \
-      [[maybe_unused]] double v = x[i];                                                                                                 \
-      if (!same(y[i], static_cast<float>(want))) return i;                                                             \
-    }                                                                                                                  \
-    return -1;                                                                                                         \
+static bool same(float a, float b) {
+  return (a != a && b != b) || (a == b && signbit(a) == signbit(b));
+}
+#define CHECK_F32(name, want)                                                             \
+  static int64_t name(const void *px, const void *py) {                                   \
+    const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py); \
+    for (int64_t i = 0; i < N; i++) {                                                     \
+      [[maybe_unused]] double v = x[i];                                                   \
+      if (!same(y[i], static_cast<float>(want))) return i;                                \
+    }                                                                                     \
+    return -1;                                                                            \
   }
 
 /* ---- one instruction each ---- */
 
-#define UNARY_F32(name, want)                                                                                         \
-  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {                                                                \
-    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { name(d, s, N); });                                          \
-  }                                                                                                                    \
+#define UNARY_F32(name, want)                                                  \
+  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {                        \
+    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { name(d, s, N); }); \
+  }                                                                            \
   CHECK_F32(c_##name, want)
 UNARY_F32(Exp, exp(v))
 UNARY_F32(Ln, log(v))
@@ -67,14 +69,14 @@ UNARY_F32(Sqrt, sqrt(v))
 UNARY_F32(Reciprocal, 1.0f / x[i])
 UNARY_F32(Rsqrt, 1.0 / sqrt(v))
 UNARY_F32(Relu, v > 0 || v != v ? v : 0.0)
-#define BINARY_F32(name, want)                                                                                        \
-  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {                                                                \
-    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &t) {                                                            \
-      auto u = t.template Get<float>();                                                                                \
-      Adds(u, s, 3.0f, N);                                                                                             \
-      name(d, s, u, N);                                                                                                \
-    });                                                                                                                \
-  }                                                                                                                    \
+#define BINARY_F32(name, want)                               \
+  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {      \
+    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &t) { \
+      auto u = t.template Get<float>();                      \
+      Adds(u, s, 3.0f, N);                                   \
+      name(d, s, u, N);                                      \
+    });                                                      \
+  }                                                          \
   CHECK_F32(c_##name, want)
 #define U (static_cast<float>(x[i]) + 3.0f)
 BINARY_F32(Add, x[i] + U)
@@ -84,10 +86,10 @@ BINARY_F32(Div, x[i] / U)
 BINARY_F32(Max, U)
 BINARY_F32(Min, x[i])
 BINARY_F32(AddRelu, (x[i] + U > 0 || x[i] != x[i] ? x[i] + U : 0.0f))
-#define SCALAR_F32(name, s_, want)                                                                                    \
-  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {                                                                \
-    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { name(d, s, s_, N); });                                      \
-  }                                                                                                                    \
+#define SCALAR_F32(name, s_, want)                                                 \
+  static void k_##name(GM_ADDR a, GM_ADDR b, GM_ADDR) {                            \
+    on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { name(d, s, s_, N); }); \
+  }                                                                                \
   CHECK_F32(c_##name, want)
 SCALAR_F32(Adds, 0.1f, x[i] + 0.1f)
 SCALAR_F32(Muls, 0.1f, x[i] * 0.1f)
@@ -146,20 +148,26 @@ template <typename F> static int64_t judge_half(const void *px, const void *py, 
 }
 static void k_half_mul(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<half>(a, b, N, N, [](auto d, auto s, auto &t) { /* the tile, reversed by the scalar unit */
-    auto r = t.template Get<half>();
-    for (int i = 0; i < N; i++) r.SetValue(i, s.GetValue(N - 1 - i));
-    Mul(d, s, r, N);
+                                                          auto r = t.template Get<half>();
+                                                          for (int i = 0; i < N; i++)
+                                                            r.SetValue(i, s.GetValue(N - 1 - i));
+                                                          Mul(d, s, r, N);
   });
 }
-static int64_t c_half_mul(const void *x, const void *y) { return judge_half(x, y, [](double v, double w) { return v * w; }); }
+static int64_t c_half_mul(const void *x, const void *y) {
+  return judge_half(x, y, [](double v, double w) { return v * w; });
+}
 static void k_half_exp(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<half>(a, b, N, N, [](auto d, auto s, auto &) { Exp(d, s, N); });
 }
-static int64_t c_half_exp(const void *x, const void *y) { return judge_half(x, y, [](double v, double) { return exp(v); }); }
+static int64_t c_half_exp(const void *x, const void *y) {
+  return judge_half(x, y, [](double v, double) { return exp(v); });
+}
 
 /* ---- casts ---- */
 
-static void k_cast_half(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* float -> half -> float, in place from the upper half of the buffer */
+static void k_cast_half(GM_ADDR a, GM_ADDR b,
+                        GM_ADDR) { /* float -> half -> float, in place from the upper half of the buffer */
   on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) {
     auto h = d.template ReinterpretCast<half>()[208];
     Cast(h, s, RoundMode::CAST_RINT, N);
@@ -168,14 +176,19 @@ static void k_cast_half(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* float -> half -> flo
 }
 CHECK_F32(c_cast_half, acsim_half_to_float(acsim_double_to_half(v)))
 static void k_cast_int(GM_ADDR a, GM_ADDR b, GM_ADDR) {
-  on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { Cast(d.template ReinterpretCast<int32_t>(), s, RoundMode::CAST_FLOOR, N); });
+  on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) {
+    Cast(d.template ReinterpretCast<int32_t>(), s, RoundMode::CAST_FLOOR, N);
+  });
 }
 static int64_t c_cast_int(const void *px, const void *py) {
   const float *x = static_cast<const float *>(px);
   const int32_t *y = static_cast<const int32_t *>(py);
   for (int64_t i = 0; i < N; i++) {
     double f = floor(static_cast<double>(x[i]));
-    int32_t want = x[i] != x[i] ? 0 : f > 2147483647.0 ? 2147483647 : f < -2147483648.0 ? -2147483647 - 1 : static_cast<int32_t>(f);
+    int32_t want = x[i] != x[i]        ? 0
+                   : f > 2147483647.0  ? 2147483647
+                   : f < -2147483648.0 ? -2147483647 - 1
+                                       : static_cast<int32_t>(f);
     if (y[i] != want) return i;
   }
   return -1;
@@ -213,7 +226,9 @@ CHECK_F32(c_select_scalar, !(v < 1) ? v : -7.0)
 
 /* ---- reductions ---- */
 
-static float tree(const float *x, int n) { return n == 1 ? x[0] : tree(x, n / 2) + tree(x + n / 2, n / 2); }
+static float tree(const float *x, int n) {
+  return n == 1 ? x[0] : tree(x, n / 2) + tree(x + n / 2, n / 2);
+}
 static void k_sum(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<float>(a, b, 192, 2, [](auto d, auto s, auto &t) {
     auto w = t.template Get<float>();
@@ -302,7 +317,8 @@ static void k_rows(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   y.SetGlobalBuffer((__gm__ float *)b, 4 * 16);
   pipe.InitBuffer(q, 2, 1024);
   auto t = q.AllocTensor<float>();
-  DataCopyPad(t, x, {4, 11 * 4, 3 * 4, 1, 0}, {true, 1, 4, -1.0f}); /* rows of 11, 14 apart; 1 + 11 + 4 = 16, then a gap of 8 */
+  DataCopyPad(t, x, {4, 11 * 4, 3 * 4, 1, 0},
+              {true, 1, 4, -1.0f}); /* rows of 11, 14 apart; 1 + 11 + 4 = 16, then a gap of 8 */
   q.EnQue(t);
   t = q.DeQue<float>();
   DataCopyPad(y, t, {4, 16 * 4, 1, 0, 0});
@@ -316,7 +332,8 @@ static int64_t c_rows(const void *px, const void *py) {
   }
   return -1;
 }
-static void k_first_element(GM_ADDR a, GM_ADDR b, GM_ADDR) { /* no pad asked for: the block's first element fills up */
+static void k_first_element(GM_ADDR a, GM_ADDR b,
+                            GM_ADDR) { /* no pad asked for: the block's first element fills up */
   on_tile<float>(a, b, N, 16, [](auto d, auto s, auto &t) {
     (void)s;
     (void)t;
@@ -350,23 +367,59 @@ static void k_scalars(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 static int64_t c_scalars(const void *px, const void *py) {
   const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
   const float h = 0.0999755859375f;
-  const float want[] = {acsim_half_to_float(acsim_float_to_half(h + 2)), acsim_half_to_float(acsim_float_to_half(h * h + 1)), 0.10009765625f,
-                        0.10009765625f, 2, x[1], x[2] + 1, INFINITY};
+  const float want[] = {acsim_half_to_float(acsim_float_to_half(h + 2)),
+                        acsim_half_to_float(acsim_float_to_half(h * h + 1)),
+                        0.10009765625f,
+                        0.10009765625f,
+                        2,
+                        x[1],
+                        x[2] + 1,
+                        INFINITY};
   for (int i = 0; i < 8; i++)
     if (y[i] != want[i]) return i;
   return -1;
 }
 
-#define F32(name) {#name, k_##name, 1, 4, N, N, 0, nullptr, nullptr, fill_f32, c_##name, 0, 0, 0}
-#define SHAPED(name, nx, ny) {#name, k_##name, 1, 4, nx, ny, 0, nullptr, nullptr, fill_plain, c_##name, 0, 0, 0}
+#define F32(name) \
+  { #name, k_##name, 1, 4, N, N, 0, nullptr, nullptr, fill_f32, c_##name, 0, 0, 0 }
+#define SHAPED(name, nx, ny) \
+  { #name, k_##name, 1, 4, nx, ny, 0, nullptr, nullptr, fill_plain, c_##name, 0, 0, 0 }
 static const sim_case table[] = {
-    F32(Exp), F32(Ln), F32(Abs), F32(Sqrt), F32(Reciprocal), F32(Rsqrt), F32(Relu), F32(Add), F32(Sub), F32(Mul), F32(Div),
-    SHAPED(Max, N, N), SHAPED(Min, N, N), F32(AddRelu), F32(Adds), F32(Muls), F32(Maxs), F32(Mins), F32(LeakyRelu), F32(Axpy),
-    SHAPED(repeat, N, N), SHAPED(accumulate, N, 64),
+    F32(Exp),
+    F32(Ln),
+    F32(Abs),
+    F32(Sqrt),
+    F32(Reciprocal),
+    F32(Rsqrt),
+    F32(Relu),
+    F32(Add),
+    F32(Sub),
+    F32(Mul),
+    F32(Div),
+    SHAPED(Max, N, N),
+    SHAPED(Min, N, N),
+    F32(AddRelu),
+    F32(Adds),
+    F32(Muls),
+    F32(Maxs),
+    F32(Mins),
+    F32(LeakyRelu),
+    F32(Axpy),
+    SHAPED(repeat, N, N),
+    SHAPED(accumulate, N, 64),
     {"half_mul", k_half_mul, 1, 2, N, N, 0, nullptr, nullptr, fill_half, c_half_mul, 0, 0, 0},
     {"half_exp", k_half_exp, 1, 2, N, N, 0, nullptr, nullptr, fill_half, c_half_exp, 0, 0, 0},
-    F32(cast_half), F32(cast_int), F32(cast_bf16), F32(select), F32(select_scalar),
-    SHAPED(sum, 192, 2), SHAPED(max, N, 8), SHAPED(parts, 128, 48), SHAPED(move, N, 64 + 64 + 13), SHAPED(rows, N, 64),
-    SHAPED(first_element, N, 16), SHAPED(scalars, 8, 8),
+    F32(cast_half),
+    F32(cast_int),
+    F32(cast_bf16),
+    F32(select),
+    F32(select_scalar),
+    SHAPED(sum, 192, 2),
+    SHAPED(max, N, 8),
+    SHAPED(parts, 128, 48),
+    SHAPED(move, N, 64 + 64 + 13),
+    SHAPED(rows, N, 64),
+    SHAPED(first_element, N, 16),
+    SHAPED(scalars, 8, 8),
 };
 SIM_CASES(table);

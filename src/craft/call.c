@@ -540,42 +540,49 @@ static bool alloc_shape(ac_chk *c, ac_cbuffer *b, ac_sym **dims, ac_sym **cap, a
   return true;
 }
 
+static bool declare(ac_chk *c, ac_cstmt *st);
+
+/* A buffer that could not be declared is no reason for errors where it is used. */
 void ac_chk_alloc(ac_chk *c, ac_cstmt *st) {
+  if (!declare(c, st)) c->st->vars[ac_chk_var(c->fn, st->target->s)] = (ac_kvar){AC_SET, none};
+}
+
+static bool declare(ac_chk *c, ac_cstmt *st) {
   ac_cexpr *e = st->value;
   ac_sig s = ac_sig_find("alloc_ub");
   int i = ac_chk_var(c->fn, st->target->s);
   ac_vinfo *info = &c->fn->v.data[i];
-  if (!bind(c, e, &s) || !allowed_here(c, e, &s)) return;
+  if (!bind(c, e, &s) || !allowed_here(c, e, &s)) return false;
   if (c->loop_depth) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0519, e->loc, "'%s' is declared inside a loop", st->target->s);
     ac_help(ac_chk_d(c), g, "buffers live through the whole kernel: declare it at the top");
-    return;
+    return false;
   }
   if (info->buf >= 0 || info->param >= 0) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0519, e->loc, "'%s' is declared twice", st->target->s);
     ac_note(ac_chk_d(c), g, info->loc, "the first is here");
-    return;
+    return info->buf >= 0;
   }
   rename_callee(c, e, "alloc_ub");
   ac_kval d = ac_chk_eval(c, e->args[1]);
   if (d.kind != AC_CT_DTYPE) {
     if (d.kind != AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, e->args[1]->loc, "the dtype is written as tl.float32, not `%s`", text(c, e->args[1]));
-    return;
+    return false;
   }
   if (d.dtype == AC_F64 || d.dtype == AC_U64) {
     ac_error(ac_chk_d(c), AC0508, e->args[1]->loc, "buffers cannot be %s: the chip has no such vector unit", ac_dtypes[d.dtype].name);
-    return;
+    return false;
   }
   ac_cbuffer *b = AC_NEW(c->a, ac_cbuffer);
   ac_sym *dims[4] = {0}, *cap;
   *b = (ac_cbuffer){.name = st->target->s, .dtype = d.dtype, .loc = st->target->loc};
-  if (!alloc_shape(c, b, dims, &cap, e->args[0])) return;
+  if (!alloc_shape(c, b, dims, &cap, e->args[0])) return false;
   if (e->args[2]) {
     ac_kval n = ac_chk_int(c, e->args[2], "buffers=");
     int64_t k = 0;
     if (n.kind != AC_CT_INT || !ac_sy_const(n.sym, &k) || k < 1 || k > 4) {
       ac_error(ac_chk_d(c), AC0519, e->args[2]->loc, "buffers= is a constant from 1 to 4");
-      return;
+      return false;
     }
     b->pinned = (int)k;
   }
@@ -594,6 +601,7 @@ void ac_chk_alloc(ac_chk *c, ac_cstmt *st) {
   v.buf = info->buf;
   v.dtype = d.dtype;
   c->st->vars[i] = (ac_kvar){AC_SET, v};
+  return true;
 }
 
 /* ---- the others ---- */
@@ -841,6 +849,7 @@ static bool has_no_value(const ac_sig *s) {
   case AC_P_NUM_CORES:
   case AC_P_UB_SIZE:
   case AC_P_NUMEL:
+  case AC_P_PROD:
   case AC_P_EMPTY:
   case AC_P_COPYIN: /* these three have an error of their own */
   case AC_P_COMPUTE:

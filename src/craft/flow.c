@@ -47,7 +47,10 @@ static ac_kvar join_var(ac_chk *c, size_t i, const ac_kstate *x, const ac_kstate
   if (a.v.kind == AC_CT_INT && b.v.kind == AC_CT_INT) {
     if (a.v.sym != b.v.sym) a.v.sym = either(c, c->fn->v.data[i].name, a.v.sym, x->facts, b.v.sym, y->facts);
   } else if (a.v.kind != b.v.kind) {
-    a.v.kind = c->fn->v.data[i].kind;
+    bool known = a.v.kind != AC_CT_NONE && b.v.kind != AC_CT_NONE && c->fn->v.data[i].buf < 0;
+    a.v = (ac_kval){.kind = known ? c->fn->v.data[i].kind : AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+    if (a.v.kind == AC_CT_INT) a.v.sym = ac_sy_fresh(&c->s, c->fn->v.data[i].name);
+    if (a.v.kind == AC_CT_BUFFER) a.v.kind = AC_CT_NONE;
   } else if (!same_tile(a.v.tile, b.v.tile)) {
     a.v.tile = NULL;
   }
@@ -106,7 +109,12 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
   if (v.kind == AC_CT_NONE) { /* an error was reported: no others about the same name */
     v.kind = info->kind;
     if (v.kind == AC_CT_INT) v.sym = ac_sy_fresh(&c->s, info->name);
-    if (v.kind == AC_CT_BUFFER) return;
+    if (v.kind == AC_CT_BUFFER) v.kind = AC_CT_NONE;
+    if (info->buf >= 0) return;
+    if (v.kind == AC_CT_NONE || v.kind == AC_CT_SHAPE || v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
+      c->st->vars[i] = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
+      return;
+    }
   }
   if (info->buf >= 0 || v.kind == AC_CT_BUFFER) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0519, target->loc, "buffers have no second name and cannot be assigned: '%s'", target->s);
@@ -585,7 +593,9 @@ static void set_params(ac_chk *c, ac_finfo *f) {
   for (int i = 0; i < f->f->n_params; i++) {
     ac_cparam *p = &f->f->params[i];
     ac_vinfo *info = &f->v.data[ac_chk_var(f, p->name)];
-    p->type = info->kind == AC_CT_NONE ? AC_CT_INT : info->kind;
+    bool usual = info->kind == AC_CT_INT || info->kind == AC_CT_FLOAT || info->kind == AC_CT_BOOL || info->kind == AC_CT_POINTER;
+    if (!usual) info->kind = AC_CT_INT;
+    p->type = info->kind;
     p->dtype = p->type == AC_CT_POINTER ? info->dtype : AC_NODTYPE;
     p->in = p->out = false;
     ac_kval v = {.kind = p->type, .buf = -1, .dtype = p->dtype};

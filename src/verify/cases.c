@@ -104,13 +104,18 @@ static ac_case *try_add(maker *m, const char *what, ac_values v, ac_shape *shape
 
 /* ---- the parts ---- */
 
+/* By name, or by number as the command allows. */
+static bool names_input(const maker *m, size_t i, const char *name) {
+  return !strcmp(m->g->inputs.data[i].name, name) || !strcmp(ac_sprintf(m->a, "%zu", i), name);
+}
+
 /* The user's shapes over the traced ones. */
 static ac_shape *asked_shapes(maker *m, ac_diags *d) {
   ac_shape *s = shapes_at(m, m->example);
   for (int k = 0; k < m->o->n_shapes; k++) {
     const ac_shape_arg *arg = &m->o->shapes[k];
     size_t i = 0;
-    while (i < m->g->inputs.len && strcmp(m->g->inputs.data[i].name, arg->input)) i++;
+    while (i < m->g->inputs.len && !names_input(m, i, arg->input)) i++;
     if (i == m->g->inputs.len) {
       ac_strvec v = {0};
       for (i = 0; i < m->g->inputs.len; i++) ac_push(m->a, &v, m->g->inputs.data[i].name);
@@ -218,13 +223,13 @@ static void ladder(maker *m) {
   int n = (int)m->g->vars.len, c = m->o->cores > 0 ? m->o->cores : 48;
   const int64_t together[] = {1, 7, 13, 0, 2};
   for (size_t k = 0; k < AC_COUNT(together); k++) rung(m, -1, together[k], small, &left, together[k] == 7);
-  /* 513 and beside the core count first: what is last may be cut by the budget. 13,243 and 65,537 are primes above common tiles;
-   * 50,021 float32 are more than the unified buffer holds. */
-  const int64_t each[] = {513,   0,     1,     13243, c - 1,     c,          c + 1,  8,      9,      31,   33,
-                          63,    65,    127,   255,   257,       1021,       2048,   2049,   4097,   8191, 8193,
-                          16384, 16387, 50021, 65537, 8 * c + 1, 16 * c - 1, 131071, 262147, 1000003};
+  /* What is last may be cut by the budget. 13,243 and 65,537 are primes above common tiles, 50,021 float32 are more than the
+   * unified buffer holds, 262,147 on five rows is several tiles for every core. */
+  const int64_t each[] = {513,  0,     1,    13243, 262147,    c - 1,      c,      c + 1,  50021,
+                          8,    9,     31,   33,    8193,      16387,      63,     65,     1021,
+                          2049, 65537, 4097, 255,   8 * c + 1, 16 * c - 1, 131071, 1000003};
   for (size_t k = 0; k < AC_COUNT(each); k++)
-    for (int v = n - 1; v >= 0; v--) rung(m, v, each[k], small, &left, k == 0 || each[k] == 13243);
+    for (int v = n - 1; v >= 0; v--) rung(m, v, each[k], small, &left, k == 0 || each[k] == 262147);
 }
 
 /* Other ranks, where all tensors have one shape: an element-wise kernel serves any. */

@@ -8,7 +8,7 @@ static const char *const words[] = {
     [AC_V_PASS] = "pass", [AC_V_FAIL] = "FAIL", [AC_V_REFUSED] = "refused", [AC_V_SKIPPED] = "skipped"};
 static const char *const colours[] = {
     [AC_V_PASS] = "\033[32m", [AC_V_FAIL] = "\033[1;31m", [AC_V_REFUSED] = "\033[33m", [AC_V_SKIPPED] = "\033[33m"};
-enum { MOST_FAULTS = 5 };
+enum { MOST_FAULTS = 5, MOST_FAILED = 6, MOST_SKIPPED = 2 };
 
 static void print_bad(const ac_verify_case *c, FILE *out) {
   if (c->bad)
@@ -40,13 +40,19 @@ static void print_case(const ac_verify_case *c, FILE *out, bool colour) {
 
 void ac_verify_print(const ac_verify_report *r, FILE *out, bool all, bool colour) {
   fprintf(out, "%s on %s (simulated; float64 reference; tolerance class: %s)\n", r->op, r->chip, r->error_class);
-  double abs_most = 0, rel_most = 0;
+  double rel_most = 0;
+  int shown[4] = {0};
   for (size_t i = 0; i < r->cases.len; i++) {
     const ac_verify_case *c = &r->cases.data[i];
-    if (c->max_abs > abs_most) abs_most = c->max_abs;
     if (c->max_rel > rel_most) rel_most = c->max_rel;
-    if (all || c->verdict == AC_V_FAIL || c->verdict == AC_V_SKIPPED || i == 0) print_case(c, out, colour);
+    bool worth = c->verdict == AC_V_FAIL      ? shown[AC_V_FAIL]++ < MOST_FAILED
+                 : c->verdict == AC_V_SKIPPED ? shown[AC_V_SKIPPED]++ < MOST_SKIPPED
+                                              : i == 0;
+    if (all || worth) print_case(c, out, colour);
   }
+  if (!all && r->failed > MOST_FAILED)
+    fprintf(out, "  and %d failing cases more (--all lists them)\n", r->failed - MOST_FAILED);
+  if (!all && r->skipped > MOST_SKIPPED) fprintf(out, "  and %d skipped cases more\n", r->skipped - MOST_SKIPPED);
   for (size_t i = 0; i < r->blind.len; i++) fprintf(out, "  blind: %s\n", r->blind.data[i]);
   for (size_t i = 0; i < r->notes.len; i++) fprintf(out, "  note: %s\n", r->notes.data[i]);
   fprintf(out,

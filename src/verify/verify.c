@@ -254,11 +254,20 @@ static void skip_case(run *x, const ac_case *k, const char *form, const char *wh
                             .elements = k->elements}));
 }
 
+/* Why no further case should run, or NULL. */
+static const char *enough(const run *x) {
+  if (x->o->seconds > 0 && ac_now() - x->start > x->o->seconds) return "the time for the verification is used up";
+  int failed = 0;
+  for (size_t i = 0; i < x->r->cases.len; i++) failed += x->r->cases.data[i].verdict == AC_V_FAIL;
+  return x->o->max_failures > 0 && failed >= x->o->max_failures ? "enough cases failed before it" : NULL;
+}
+
 static void run_case(run *x, size_t i, int primary) {
   const ac_case *k = &x->cases.data[i];
   progress(x, i, k->name);
-  if (x->o->seconds > 0 && ac_now() - x->start > x->o->seconds) {
-    skip_case(x, k, form_names[primary], "the time for the verification is used up");
+  const char *over = enough(x);
+  if (over) {
+    skip_case(x, k, form_names[primary], over);
     return;
   }
   const char *why = NULL;

@@ -80,11 +80,11 @@ static const char *project(const char *name, bool direct, const char *what, cons
   return dir;
 }
 
-static ac_verify_report verify(const char *dir, unsigned forms) {
+static ac_verify_report verify(const char *dir, unsigned forms, int64_t max_elements) {
   ac_diags d;
   ac_diags_init(&d, a);
   ac_verify_report r;
-  ac_verify_opts o = {.dir = dir, .forms = forms, .cases = {.max_elements = 100000}};
+  ac_verify_opts o = {.dir = dir, .forms = forms, .max_failures = 3, .cases = {.max_elements = max_elements}};
   bool done = ac_verify(a, &o, &r, &d);
   if (!done) ac_diags_print(&d, stderr, false);
   assert_true(done);
@@ -110,7 +110,7 @@ static bool has_hint(const ac_verify_report *r, const char *part) {
 
 static void as_it_is(void **s) {
   (void)s;
-  ac_verify_report r = verify(project("good", false, NULL, NULL), 0);
+  ac_verify_report r = verify(project("good", false, NULL, NULL), 0, 0);
   if (!r.ok) ac_verify_print(&r, stderr, true, false);
   assert_true(r.ok);
   assert_int_equal(r.failed, 0);
@@ -123,10 +123,11 @@ static void as_it_is(void **s) {
   assert_true(direct >= 4);
 }
 
-static void broken(const char *name, const char *what, const char *with, const char *fault, const char *hint) {
+static void broken(const char *name, const char *what, const char *with, int64_t max_elements, const char *fault,
+                   const char *hint) {
   for (int direct = 0; direct < 2; direct++) {
     ac_verify_report r = verify(project(ac_sprintf(a, "%s%d", name, direct), direct, what, with),
-                                direct ? 1u << AC_SIM_DIRECT : 1u << AC_SIM_MSOPGEN);
+                                direct ? 1u << AC_SIM_DIRECT : 1u << AC_SIM_MSOPGEN, max_elements);
     const ac_verify_case *c = first_failure(&r);
     if (!c || (fault && !has_fault(&r, fault)) || (hint && !has_hint(&r, hint)))
       ac_verify_print(&r, stderr, true, false);
@@ -139,24 +140,53 @@ static void broken(const char *name, const char *what, const char *with, const c
 
 static void dropped_tail(void **s) {
   (void)s;
-  broken("tail", "at < count_; at += tile_", "at + 8 <= count_; at += tile_", "never-written", NULL);
+  broken("tail", "at < count_; at += tile_", "at + 8 <= count_; at += tile_", 20000, "never-written", NULL);
 }
 static void skipped_store(void **s) {
   (void)s;
   broken("store", "AscendC::DataCopyPad(y_[at], y, params);", "if (at != 0) AscendC::DataCopyPad(y_[at], y, params);",
-         "never-written", NULL);
+         20000, "never-written", NULL);
 }
 static void offset_by_one(void **s) {
   (void)s;
   broken("offset", "DataCopyPad(x, x_[at], params, pad);",
-         "DataCopyPad(x, x_[at + (count_ > n + 1 ? 1 : at > 0 ? -1 : 0)], params, pad);", NULL, NULL);
+         "DataCopyPad(x, x_[at + (count_ > n + 1 ? 1 : at > 0 ? -1 : 0)], params, pad);", 0, NULL, NULL);
   broken("offset_all", "x_.SetGlobalBuffer((__gm__ float *)x + first, count_);",
-         "x_.SetGlobalBuffer((__gm__ float *)x + first + 1, count_);", "gm-out-of-bounds", "one element off");
+         "x_.SetGlobalBuffer((__gm__ float *)x + first + 1, count_);", 20000, "gm-out-of-bounds", "one element off");
 }
 static void ub_overrun(void **s) {
   (void)s;
   broken("ub", "pipe_.InitBuffer(in_, BUFFER_NUM, tile * sizeof(float));", "pipe_.InitBuffer(in_, BUFFER_NUM, 256);",
-         "ub-out-of-bounds", NULL);
+         20000, "ub-out-of-bounds", NULL);
+}
+
+/* An asked shape above the limit: tiling in full, three blocks, and only what they wrote is compared. */
+static void large_shapes_are_sampled(void **s) {
+  (void)s;
+  ac_shape_arg arg = {.input = "x", .rank = 2, .dim = {4096, 3001}};
+  for (int broken = 0; broken < 2; broken++) {
+    ac_diags d;
+    ac_diags_init(&d, a);
+    ac_verify_report r;
+    const char *dir = project(broken ? "sampled1" : "sampled0", false, broken ? "Muls(y, x, slope_, n)" : NULL,
+                              "Muls(y, x, slope_ * 1.001f, n)");
+    ac_verify_opts o = {.dir = dir,
+                        .forms = 1u << AC_SIM_MSOPGEN,
+                        .cases = {.shapes = &arg, .n_shapes = 1, .own_elements = 1 << 20, .max_elements = 1}};
+    assert_true(ac_verify(a, &o, &r, &d));
+    const ac_verify_case *c = &r.cases.data[0];
+    assert_true(c->sampled);
+    assert_int_equal(c->block_dim, 48);
+    if (broken) {
+      assert_int_equal(c->verdict, AC_V_FAIL);
+      assert_true(c->bad > 100000);
+    } else {
+      if (c->verdict != AC_V_PASS) ac_verify_print(&r, stderr, true, false);
+      assert_int_equal(c->verdict, AC_V_PASS);
+      assert_int_equal(c->blocks_run, 3);
+      assert_non_null(strstr(c->why, "3 of 48 blocks"));
+    }
+  }
 }
 
 static void bad_projects(void **s) {
@@ -182,7 +212,8 @@ static void bad_projects(void **s) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_it_is),      cmocka_unit_test(dropped_tail), cmocka_unit_test(skipped_store),
-      cmocka_unit_test(offset_by_one), cmocka_unit_test(ub_overrun),   cmocka_unit_test(bad_projects),
+      cmocka_unit_test(offset_by_one), cmocka_unit_test(ub_overrun),   cmocka_unit_test(large_shapes_are_sampled),
+      cmocka_unit_test(bad_projects),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -135,9 +135,10 @@ typedef struct {
   const char *dir;
   unsigned forms; /* bit set of 1u << ac_sim_form; 0: all that the project holds */
   ac_case_opts cases;
-  int threads;    /* host threads; 0: all */
-  double seconds; /* further cases are skipped after so long (and reported as skipped); 0: no limit */
-  FILE *progress; /* a terminal for the progress line, or NULL */
+  int threads;      /* host threads; 0: all */
+  double seconds;   /* further cases are skipped after so long (and reported as skipped); 0: no limit */
+  int max_failures; /* further cases are skipped after so many failed; 0: never */
+  FILE *progress;   /* a terminal for the progress line, or NULL */
 } ac_verify_opts;
 /* False when nothing could be verified (diagnostics say why); a failing verification is true with report->ok false. */
 bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_diags *d);

@@ -323,7 +323,7 @@ void ac_direct_files(ac_emit_ctx *c, ac_project *out) {
   const char *op = c->p->op;
   ac_add_file(c, out, ac_sprintf(c->a, "direct/%s_kernel.cpp", op), ac_direct_kernel(c), false);
   ac_add_file(c, out, ac_sprintf(c->a, "direct/%s_binding.cpp", op), ac_direct_binding(c), false);
-  ac_add_file(c, out, ac_sprintf(c->a, "direct/%s.py", op), ac_model_new(c, ac_sprintf(c->a, "%s_lib", op), op), false);
+  ac_add_file(c, out, ac_sprintf(c->a, "direct/%s.py", op), ac_model_new(c, "", ac_sprintf(c->a, "%s_lib", op), op), false);
   ac_add_file(c, out, "direct/setup.py", setup_py(c), false);
   ac_add_file(c, out, "direct/CMakeLists.txt", cmake(c), false);
   ac_add_file(c, out, "direct/README.md", readme(c), false);

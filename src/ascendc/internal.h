@@ -67,8 +67,8 @@ void ac_msopgen_files(ac_emit_ctx *c, ac_project *out);
 char *ac_direct_kernel(ac_emit_ctx *c);
 char *ac_direct_binding(ac_emit_ctx *c);
 void ac_direct_files(ac_emit_ctx *c, ac_project *out);
-/* Python text that defines ModelNew, calling `module`.`function`. */
-char *ac_model_new(ac_emit_ctx *c, const char *module, const char *function);
+/* Python text that defines ModelNew, calling `module`.`function`; `before` goes before the import of the module. */
+char *ac_model_new(ac_emit_ctx *c, const char *before, const char *module, const char *function);
 void ac_benchmark_files(ac_emit_ctx *c, ac_project *out);
 char *ac_device_test(ac_emit_ctx *c);
 char *ac_project_readme(ac_emit_ctx *c);

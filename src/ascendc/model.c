@@ -179,7 +179,7 @@ static bool skipped(line l) {
   return starts(l, 0, "if") && l.len > 11 && !memcmp(l.text, "if __name__", 11);
 }
 
-static char *from_source(ac_emit_ctx *c, const char *module, const char *call) {
+static char *from_source(ac_emit_ctx *c, const char *import_lines, const char *call) {
   const char *name = c->o->class_name ? c->o->class_name : "Model";
   lines v = split(c->a, c->o->source);
   bool *in = inside_strings(c->a, &v);
@@ -192,7 +192,7 @@ static char *from_source(ac_emit_ctx *c, const char *module, const char *call) {
     line l = v.data[i];
     if (!in[i] && starts(l, 0, "class") && l.len > 6 && starts((line){l.text + 6, l.len - 6}, 0, name)) {
       size_t end = block_end(&v, in, i);
-      if (!imported) ac_printf(&b, "import %s\n\n\n", module);
+      if (!imported) ac_printf(&b, "%s\n\n", import_lines);
       imported = true;
       put_class(c, &b, &v, in, i, end, name, call);
       found = true;
@@ -207,22 +207,23 @@ static char *from_source(ac_emit_ctx *c, const char *module, const char *call) {
     put_line(&b, l);
     i++;
     if (import && !imported && l.len && l.text[l.len - 1] != '(' && l.text[l.len - 1] != '\\' && !strstr(ac_strndup(c->a, l.text, l.len), "__future__")) {
-      ac_printf(&b, "import %s\n", module);
+      ac_puts(&b, import_lines);
       imported = true;
     }
   }
   return found ? ac_strdup(c->a, ac_buf_str(&b)) : NULL;
 }
 
-char *ac_model_new(ac_emit_ctx *c, const char *module, const char *function) {
+char *ac_model_new(ac_emit_ctx *c, const char *before, const char *module, const char *function) {
+  const char *imports = ac_sprintf(c->a, "%simport %s\n", before, module);
   const char *call = ac_sprintf(c->a, "%s.%s(%s)", module, function, call_args(c));
-  char *text = c->o->source && c->o->graph ? from_source(c, module, call) : NULL;
+  char *text = c->o->source && c->o->graph ? from_source(c, imports, call) : NULL;
   if (text) return text;
   ac_buf args;
   ac_buf_init(&args, c->a);
   for (int i = 0; i < c->n_in; i++) ac_printf(&args, ", %s", c->p->tensors.data[i].name);
   for (size_t i = 0; i < c->p->attrs.len; i++) ac_printf(&args, ", %s", c->p->attrs.data[i].name);
   const char *list = ac_buf_str(&args);
-  return ac_sprintf(c->a, "import torch\nimport torch_npu\nimport %s\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self%s):\n        return %s.%s(%s)\n",
-                    module, list, module, function, *list ? list + 2 : "");
+  return ac_sprintf(c->a, "import torch\nimport torch_npu\n%s\n\nclass ModelNew(torch.nn.Module):\n    def forward(self%s):\n        return %s.%s(%s)\n",
+                    imports, list, module, function, *list ? list + 2 : "");
 }

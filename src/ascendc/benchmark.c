@@ -1,0 +1,77 @@
+/* The submission forms of MultiKernelBench: the same texts as the project's files, packed.
+ *
+ * Names: the benchmark builds <op>.json, op_host/<op>.cpp, ... and runs msopgen on the JSON. A name with a digit after an underscore
+ * comes back from msopgen spelled otherwise, and the generated stub would register the operator a second time. Then the JSON names
+ * a stub operator, and the real one says its own file name (opFile.value). That way out is untested with a toolkit; the
+ * direct-launch form needs none. */
+#include "ascendc/internal.h"
+
+#include <string.h>
+
+static bool spelled_otherwise(ac_emit_ctx *c) { return strcmp(ac_msopgen_stem(c->a, c->p->op_type), c->p->op) != 0; }
+
+/* A Python literal: raw where that is exact, so that the C++ reads as it is. */
+static void literal(ac_buf *b, const char *name, const char *text) {
+  size_t n = strlen(text);
+  bool raw = n && text[n - 1] == '\n' && !strstr(text, "'''") && !strstr(text, "```") && !strchr(text, '\r');
+  if (raw) {
+    ac_printf(b, "%s = r'''", name);
+    ac_puts(b, text);
+    ac_puts(b, "'''\n\n");
+    return;
+  }
+  ac_printf(b, "%s = '", name);
+  for (const char *p = text; *p; p++) {
+    if (*p == '\n') ac_puts(b, "\\n");
+    else if (*p == '\r') ac_puts(b, "\\r");
+    else if (*p == '\\' || *p == '\'') ac_printf(b, "\\%c", *p);
+    else if (*p == '`') ac_puts(b, "\\x60");
+    else ac_printf(b, "%c", *p);
+  }
+  ac_puts(b, "'\n\n");
+}
+
+static char *six_strings(ac_emit_ctx *c) {
+  const char *op = c->p->op, *type = c->p->op_type;
+  ac_buf b;
+  ac_buf_init(&b, c->a);
+  ac_puts(&b, "```python\n");
+  literal(&b, "project_json_src", ac_msopgen_json(c, spelled_otherwise(c) ? ac_sprintf(c->a, "%sStub", type) : type));
+  literal(&b, "host_tiling_src", ac_msopgen_tiling_h(c, type));
+  literal(&b, "host_operator_src", ac_msopgen_host(c, type, op));
+  literal(&b, "kernel_src", ac_msopgen_kernel(c, op));
+  literal(&b, "python_bind_src", ac_msopgen_binding(c, type));
+  literal(&b, "model_src", ac_model_new(c, "", "custom_ops_lib", op));
+  b.len -= 1; /* the last blank line */
+  b.data[b.len] = 0;
+  ac_puts(&b, "```\n");
+  return ac_strdup(c->a, ac_buf_str(&b));
+}
+
+static void source(json_t *list, const char *path, const char *text) {
+  json_array_append_new(list, json_pack("{s:s, s:s}", "path", path, "content", text));
+}
+
+static char *direct_json(ac_emit_ctx *c) {
+  static const char path[] =
+      "import sys\nfrom pathlib import Path\n\n_build = str(Path(__file__).resolve().parent.joinpath(\"kernel\", \"build\"))\n"
+      "if _build not in sys.path:\n    sys.path.insert(0, _build)\n";
+  const char *op = c->p->op, *lib = ac_sprintf(c->a, "%s_lib", op);
+  size_t n = strlen(op);
+  const char *problem = n > 7 && !strcmp(op + n - 7, "_custom") ? ac_strndup(c->a, op, n - 7) : op;
+  json_t *sources = json_array();
+  source(sources, "ModelNew.py", ac_model_new(c, path, lib, op));
+  source(sources, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), ac_direct_kernel(c));
+  source(sources, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), ac_direct_binding(c));
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:o}", "name", op, "author", "ascendcraft", "problem", problem, "format_version", "0.1",
+                        "description", ac_sprintf(c->a, "%s by ascendcraft %s: kernel, tiling code and binding", c->p->op_type, AC_VERSION), "entry", "model",
+                        "ModelNew.py::ModelNew", "build", "type", "ascendc_direct_launch", "module_name", lib, "sources", sources);
+  char *text = ac_json_text(c->a, j);
+  json_decref(j);
+  return text;
+}
+
+void ac_benchmark_files(ac_emit_ctx *c, ac_project *out) {
+  if (c->o->formats & (1u << AC_FMT_SIXSTRING)) ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.txt", c->p->op), six_strings(c), false);
+  if (c->o->formats & (1u << AC_FMT_DIRECTJSON)) ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.json", c->p->op), direct_json(c), false);
+}

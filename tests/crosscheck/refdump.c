@@ -88,6 +88,9 @@ int main(int argc, char **argv) {
     json_decref(outs);
     return finish(&d);
   }
+  ac_shape *at = AC_NEW_N(a, ac_shape, g->inputs.len + 1); /* binds the generators to the shapes asked for */
+  for (size_t i = 0; i < g->inputs.len; i++) at[i] = ac_value_example(g->inputs.data[i].value);
+  if (!(g = ac_graph_respecialise(a, g, at, &d))) return finish(&d);
   json_t *ins = json_array();
   const void **data = AC_NEW_N(a, const void *, g->inputs.len + 1);
   for (size_t i = 0; i < g->inputs.len; i++)

@@ -106,14 +106,14 @@ static json_t *cached(ac_arena *a, const char *path, ac_diags *d) {
   } * all;
   pthread_mutex_lock(&lock);
   struct entry *e = all;
-  while (e && strcmp(e->path, path)) e = e->next;
+  while (e && strcmp(e->path, path) != 0) e = e->next;
   if (!e) {
     size_t len = 0;
     char *src = ac_read_file(a, path, 0, &len, d);
     json_t *j = src ? ac_json_parse(path, src, len, d) : NULL;
     if (j && (e = malloc(sizeof *e + strlen(path) + 1))) {
       *e = (struct entry){all, j};
-      strcpy(e->path, path);
+      memcpy(e->path, path, strlen(path) + 1);
       all = e;
     }
   }
@@ -129,7 +129,7 @@ const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d) {
   }
   const char *want = canonical(a, name);
   size_t i = 0;
-  while (i < known.len && strcmp(known.data[i], want)) i++;
+  while (i < known.len && strcmp(known.data[i], want) != 0) i++;
   if (i == known.len) return unknown(a, name, &known, d);
   char *path = ac_home_path(a, ac_sprintf(a, "data/chips/%s.json", want));
   json_t *j = path ? cached(a, path, d) : NULL;

@@ -504,8 +504,8 @@ void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, c
 }
 
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate) {
-  float x[128];
-  uint8_t live[128];
+  float x[128] = {0};
+  uint8_t live[128] = {0};
   to_float(type, x, a, lanes);
   for (int i = 0; i < lanes; i++) live[i] = mask[i / 64] >> (i % 64) & 1;
   for (int n = lanes; n > 1; n = (n + 1) / 2) {

@@ -252,8 +252,8 @@ uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *fi
 
 static acsim_queue *queue_of(acsim_block *b, uint16_t id, const char *what, acsim_at at) {
   b->calls++;
-  if (id && id < b->queues.len && b->slots.data[b->queues.data[id].first].state != SLOT_GONE)
-    return &b->queues.data[id];
+  acsim_queue *q = id < b->queues.len ? &b->queues.data[id] : &b->queues.data[0];
+  if (q->num > 0 && b->slots.data[q->first].state != SLOT_GONE) return q; /* queue 0 has no slots */
   acsim_fault(b->s, b, "queue-not-initialised", at,
               "%s on a queue or buffer without InitBuffer (or after TPipe::Reset)", what);
   acsim_leave(b);

@@ -169,7 +169,9 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
   }
   case ACSIM_OP_Duplicate: acsim_math_fill(v->dst_type, d, v->f, v->i, n); break;
   case ACSIM_OP_Cast: acsim_math_cast(v->dst_type, v->type, v->mode, d, a, n, c->saturate); break;
-  case ACSIM_OP_Copy: memmove(d, a, (size_t)(n * c->ds)); break;
+  case ACSIM_OP_Copy:
+    if (a) memmove(d, a, (size_t)(n * c->ds));
+    break;
   default: break;
   }
 }
@@ -651,7 +653,7 @@ static void brcb(const call *c) {
     acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
     uint8_t eight[64];
-    memcpy(eight, acsim_data(c->b, v->a, s.off), (size_t)(8 * c->es));
+    memcpy(eight, acsim_data(c->b, v->a, s.off), 8 * (size_t)c->es);
     for (int j = 0; j < 8; j++) {
       acsim_access d = {"dst",       v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES,
                         BLOCK_BYTES, 1,      ACSIM_WRITE};

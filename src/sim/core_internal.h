@@ -186,6 +186,9 @@ void acsim_math_atomic(int op, int type, void *d, const void *a, int64_t n, bool
 /* Lanes [0, n) to bits of `bits`, from bit 0 of byte 0 on; b NULL: the scalar. n a multiple of 8. */
 void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, const void *b, double f, int64_t i,
                              int64_t n);
+/* d[i] = bit i % period ? a[i] : b[i], or the scalar when b is NULL; elements of 2 or 4 bytes. */
+void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, const void *a, const void *b,
+                       const void *scalar, int64_t n);
 /* Binary tree over neighbours; lanes outside the mask are absent. The result is in `type`. */
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate);
 

@@ -503,6 +503,25 @@ void acsim_math_compare_bits(int mode, int type, uint8_t *bits, const void *a, c
   }
 }
 
+#define SELECT_LOOP(T)                                      \
+  for (int64_t i = 0; i < n; i++) {                         \
+    int64_t k = i % period;                                 \
+    T x = ((const T *)a)[i], y = b ? ((const T *)b)[i] : s; \
+    ((T *)d)[i] = bits[k / 8] >> (k % 8) & 1 ? x : y;       \
+  }
+void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, const void *a, const void *b,
+                       const void *scalar, int64_t n) {
+  if (bytes == 2) {
+    uint16_t s;
+    memcpy(&s, scalar, 2);
+    SELECT_LOOP(uint16_t)
+  } else {
+    uint32_t s;
+    memcpy(&s, scalar, 4);
+    SELECT_LOOP(uint32_t)
+  }
+}
+
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate) {
   float x[128] = {0};
   uint8_t live[128] = {0};

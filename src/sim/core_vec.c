@@ -293,6 +293,14 @@ static void note_select(const call *c) {
   c->b->select_at = c->at;
 }
 
+/* Is every bit and value that a select may look at defined? The usual case, and the fast one. */
+static bool select_defined(const call *c, int64_t n, int64_t bits) {
+  const acsim_vector *v = c->v;
+  return acsim_all_written(acsim_state(c->b, v->c, 0), (bits + 7) / 8) &&
+         acsim_all_written(acsim_state(c->b, v->a, 0), n * c->es) &&
+         (!v->b || acsim_all_written(acsim_state(c->b, v->b, 0), n * c->es));
+}
+
 static void select_count(const call *c) {
   const acsim_vector *v = c->v;
   int64_t n = v->count, bits = v->mode == 0 && n > c->lanes ? c->lanes : n, undefined = 0;
@@ -304,8 +312,14 @@ static void select_count(const call *c) {
   note_select(c);
   check_overlap(c, v->a, c->es, n, "src0");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
-  uint8_t scalar[8];
+  uint8_t scalar[8] = {0};
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
+  if (select_defined(c, n, bits)) {
+    acsim_math_select(c->es, acsim_data(c->b, v->dst, 0), acsim_data(c->b, v->c, 0), v->mode == 0 ? c->lanes : n,
+                      acsim_data(c->b, v->a, 0), v->b ? acsim_data(c->b, v->b, 0) : NULL, scalar, n);
+    mark(c, v->dst, 0, n * c->es);
+    return;
+  }
   for (int64_t i = 0; i < n; i++) {
     int64_t o = i * c->es;
     select_lane(c, mask_bit(c, i), acsim_data(c->b, v->dst, o), acsim_state(c->b, v->dst, o),
@@ -417,7 +431,7 @@ static void select_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int64_t undefined = 0, all = 0;
-  uint8_t scalar[8];
+  uint8_t scalar[8] = {0};
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   note_select(c);
   int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)r->repeat * c->lanes) / 8;

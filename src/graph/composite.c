@@ -98,6 +98,7 @@ static bool glu(ac_rule *r) {
   ac_value *x = r->args[0].t;
   int d;
   if (!x->rank) return ac_rule_fail(r, AC0302, NULL, "a tensor without dimensions has no halves");
+  if (!same_floats(r, x, x)) return false;
   if (!ac_rule_dim(r, 1, x->rank, &d)) return false;
   const ac_sym *odd = ac_sym_op(g, AC_SYM_MOD, x->shape[d], sym(r, 2));
   if (odd->example) return ac_rule_fail(r, AC0301, "the halved dimension must be even", "dimension %d of %s is odd", d, ac_value_text(r, x));
@@ -127,7 +128,9 @@ static bool max_min(ac_rule *r, bool max) {
   if (!n->i) return ac_rule_fail(r, AC0304, "use clamp to limit by a number", "a float is no dimension");
   ac_value **o = AC_NEW_N(r->g->arena, ac_value *, 2);
   o[0] = AP(r, amax, r->args[0], A_I(n->i), r->args[2]);
-  if (o[0]) o[1] = AP(r, max ? AC_G_ARGMAX : AC_G_ARGMIN, r->args[0], A_I(n->i), r->args[2]);
+  ac_value *x = r->args[0].t;
+  if (x->dtype == AC_BOOL) x = cast_to(r, x, AC_U8); /* argmax refuses bools, max with a dimension does not */
+  if (o[0]) o[1] = AP(r, max ? AC_G_ARGMAX : AC_G_ARGMIN, A_T(x), A_I(n->i), r->args[2]);
   return ac_rule_give_all(r, o, 2);
 }
 

@@ -130,8 +130,6 @@ const ac_arg *ac_node_arg(const ac_node *n, const char *name);
 int ac_dim_index(int64_t d, int rank);
 /* Which of `rank` dimensions an INT or INTS argument names; absent or an empty list: all. Arguments keep what the user gave. */
 void ac_arg_dims(const ac_arg *a, int rank, bool dims[16]);
-/* The dimension that a SOFTMAX or LOG_SOFTMAX node works along (its argument may be None). */
-int ac_softmax_dim(const ac_node *n);
 /* Example value of entry i of an INTS argument; one entry stands for all (kernel_size=3). */
 int64_t ac_arg_int(const ac_arg *a, int i);
 

@@ -360,22 +360,17 @@ static bool scan(ac_rule *r) {
   return true;
 }
 
-/* softmax(x) without dim: 0 for 0, 1 and 3 dimensions, else 1 (deprecated in PyTorch, and still so). */
+/* softmax(x) without dim: 0 for 0, 1 and 3 dimensions, else 1 (deprecated in PyTorch, and still so). The node records what was chosen. */
 static bool softmax(ac_rule *r) {
   const ac_value *x = r->args[0].t;
   int dim;
-  if (!r->args[1].absent && !ac_rule_dim(r, 1, x->rank, &dim)) return false;
+  if (r->args[1].absent) r->args[1] = A_I(ac_sym_int(r->g, x->rank <= 1 || x->rank == 3 ? 0 : 1));
+  if (!ac_rule_dim(r, 1, x->rank, &dim)) return false;
   r->out[0] = ac_type_of(x);
   r->out[0].weak = false;
   if (!r->args[3].absent) r->out[0].dtype = r->args[3].d;
   r->n_out = 1;
   return ac_is_float(r->out[0].dtype) || refuse_dtype(r, r->out[0].dtype, "floating ones", "convert with .float(), or pass dtype=torch.float32");
-}
-
-int ac_softmax_dim(const ac_node *n) {
-  int rank = n->args[0].t->rank;
-  if (!n->args[1].absent) return ac_dim_index(n->args[1].i->example, rank);
-  return rank <= 1 || rank == 3 ? 0 : 1;
 }
 
 /* ---- leaves ---- */

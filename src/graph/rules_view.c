@@ -270,7 +270,9 @@ bool ac_rule_view(ac_rule *r) {
 /* ---- joins ---- */
 
 /* A tensor of shape [0] joins anything and adds nothing (PyTorch keeps this for old code). */
-static bool legacy_empty(const ac_value *v, int rank) { return v->rank == 1 && rank != 1 && s_is(v->shape[0], 0); }
+static bool legacy_empty(ac_rule *r, const ac_value *v, int rank) {
+  return v->rank == 1 && rank != 1 && ac_rule_equal(r, v->shape[0], num(r, 0), "cat: an empty vector adds nothing");
+}
 
 static bool cat(ac_rule *r) {
   ac_graph *g = r->g;
@@ -279,7 +281,7 @@ static bool cat(ac_rule *r) {
   if (!a->n) return ac_rule_fail(r, AC0304, NULL, "the list of tensors is empty");
   const ac_value *first = a->ts[0];
   for (int i = 0; i < a->n; i++)
-    if (!legacy_empty(a->ts[i], 2)) {
+    if (a->ts[i]->rank != 1 || a->ts[i]->shape[0]->example) {
       first = a->ts[i];
       break;
     }
@@ -289,7 +291,7 @@ static bool cat(ac_rule *r) {
   const ac_sym *sum = num(r, 0);
   for (int i = 0; i < a->n; i++) {
     const ac_value *v = a->ts[i];
-    if (legacy_empty(v, first->rank)) continue;
+    if (legacy_empty(r, v, first->rank)) continue;
     if (v->rank != first->rank)
       return ac_rule_fail(r, AC0301, "give all tensors the same number of dimensions", "%s and %s have different ranks", ac_value_text(r, first), ac_value_text(r, v));
     for (int k = 0; k < v->rank; k++) {
@@ -330,6 +332,8 @@ static bool pad(ac_rule *r) {
   if (!constant && (k < 1 || k > 3 || (x->rank != k + 1 && x->rank != k + 2)))
     return ac_rule_fail(r, AC0304, "pad the last 1, 2 or 3 dimensions of a tensor with 1 or 2 more", "%s padding of %d dimension%s of %s", mode,
                         k, k == 1 ? "" : "s", ac_value_text(r, x));
+  if (!strcmp(mode, "circular") && x->rank != k + 2)
+    return ac_rule_fail(r, AC0304, "add a batch dimension with unsqueeze", "circular padding needs all dimensions but the first two, got %s", ac_value_text(r, x));
   ac_rule_set(&r->out[0], x->dtype, x->rank, (const ac_sym *const *)x->shape);
   for (int i = 0; i < k; i++) {
     int d = x->rank - 1 - i;

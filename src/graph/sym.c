@@ -580,10 +580,26 @@ const ac_sym *ac_sym_resolve(ac_graph *g, const ac_sym *s) {
   return r;
 }
 
+/* d is resolved: is it 0 by a guard that could not be solved for a variable? */
+static bool known_zero(ac_graph *g, const ac_sym *d) {
+  if (s_is(d, 0)) return true;
+  const ac_sym *neg = NULL;
+  for (size_t i = 0; i < g->priv->diffs.len; i++) {
+    if (g->guards.data[i].kind != AC_GUARD_EQ) continue;
+    const ac_sym *e = ac_sym_resolve(g, g->priv->diffs.data[i]);
+    if (!neg) neg = s_muli(g, d, -1);
+    if (e == d || e == neg) return true;
+  }
+  return false;
+}
+
 bool ac_sym_equal(const ac_graph *g, const ac_sym *a, const ac_sym *b) {
   if (a == b) return true;
+  if (a->example != b->example) return false;
   ac_graph *m = (ac_graph *)(uintptr_t)g; /* resolving only fills caches */
-  return ac_sym_resolve(m, a) == ac_sym_resolve(m, b);
+  a = ac_sym_resolve(m, a);
+  b = ac_sym_resolve(m, b);
+  return a == b || known_zero(m, ac_sym_resolve(m, ac_sym_sub(m, a, b)));
 }
 
 /* A variable that d == 0 defines: it stands alone with coefficient 1 or -1. Inputs' later sizes are expressed by earlier ones. */
@@ -719,7 +735,7 @@ static bool proved(ac_graph *g, ac_guardkind k, const ac_sym *d) {
   struct ac_graph_private *pr = g->priv;
   range r = range_of(g, d);
   switch (k) {
-  case AC_GUARD_EQ: return r.lo == 0 && r.hi == 0;
+  case AC_GUARD_EQ: return (r.lo == 0 && r.hi == 0) || known_zero(g, d);
   case AC_GUARD_NE:
     if (r.lo > 0 || r.hi < 0) return true;
     break;
@@ -741,6 +757,10 @@ static bool proved(ac_graph *g, ac_guardkind k, const ac_sym *d) {
       } else if (k == AC_GUARD_NE && (at_most(g, d, e, 1 - strict) || at_most(g, neg, e, 1 - strict))) {
         return true;
       }
+    } else if (gk == AC_GUARD_EQ && k != AC_GUARD_EQ) {
+      int64_t c; /* d is a constant away from 0 */
+      bool known = ac_sym_is_const(ac_sym_sub(g, d, e), &c) || ac_sym_is_const(s_add(g, d, e), &c);
+      if (known && truth_at(k, c, 0)) return true;
     } else if (gk == AC_GUARD_NE && k == AC_GUARD_NE && (e == d || e == neg)) {
       return true;
     }
@@ -762,7 +782,7 @@ bool ac_sym_guard(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b,
   }
   a = ac_sym_resolve(g, a);
   b = ac_sym_resolve(g, b);
-  if (proved(g, k, ac_sym_sub(g, a, b))) return truth;
+  if (proved(g, k, ac_sym_resolve(g, ac_sym_sub(g, a, b)))) return truth;
   if (g->priv->frozen) {
     g->priv->missing++;
     return truth;

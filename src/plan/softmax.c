@@ -326,7 +326,6 @@ static void rows_branch(soft *s) {
 
 static void inner_branch(soft *s) {
   pl_ctx *p = s->p;
-  ac_cbuild *b = &p->b;
   static const char *const args[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
   int64_t tile = tile_for(s, state_bytes(s));
   int line = 64 / ac_dtypes[s->out].bytes;

@@ -17,6 +17,7 @@ typedef struct {
   ac_diags d;
   ac_graph *g;
   const ac_chip *chip;
+  ac_cmodule *m; /* planned and checked, once */
 } world;
 
 static inline ac_loc line(int n) { return (ac_loc){.file = "model.py", .line = n}; }

@@ -209,6 +209,8 @@ inline void SetAtomicNone() {
 }
 } // namespace AscendC
 
+using AscendC::GetTPipePtr; /* global in CANN's kernel_common.h */
+
 inline void set_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
   acsim_flag_set(AscendC::acsim_event_between(from, to), id, file, line);
 }

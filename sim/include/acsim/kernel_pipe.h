@@ -106,9 +106,14 @@ private:
   /* A length beyond 32 bits stays too large: the core reports it. */
   static uint32_t clamp(uint64_t len) { return len > 0xffffffe0u ? 0xffffffe0u : static_cast<uint32_t>(len); }
 };
-inline TPipe *GetTPipePtr() {
-  return static_cast<TPipe *>(acsim_pipe_current());
+} // namespace AscendC
+
+/* Outside the namespace, as CANN declares it (8.1, basic_api/interface/kernel_common.h). */
+inline AscendC::TPipe *GetTPipePtr() {
+  return static_cast<AscendC::TPipe *>(acsim_pipe_current());
 }
+
+namespace AscendC {
 
 template <HardEvent evt> void SetFlag(int32_t id, ACSIM_AT) {
   acsim_flag_set(static_cast<int32_t>(evt), id, file, line);
@@ -209,7 +214,6 @@ inline void SetAtomicNone() {
 }
 } // namespace AscendC
 
-using AscendC::GetTPipePtr; /* global in CANN's kernel_common.h */
 
 inline void set_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
   acsim_flag_set(AscendC::acsim_event_between(from, to), id, file, line);

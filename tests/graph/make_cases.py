@@ -46,6 +46,13 @@ def fill(kind, dtype, shape, k):
     return torch.tensor(v, dtype=torch.float64 if dtype.is_floating_point else torch.int64).to(dtype).reshape(shape)
 
 
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    F.layer_norm(input, normalized_shape, weight)  # the same shapes are refused
+    dims = tuple(range(-len(normalized_shape), 0))
+    y = input * torch.rsqrt(input.pow(2).mean(dims, keepdim=True) + (torch.finfo(input.dtype).eps if eps is None else eps))
+    return y if weight is None else y * weight
+
+
 def write(input, index, src):
     out = input.clone()
     if out[index].shape != src.shape:
@@ -77,6 +84,7 @@ def call(op, args):
         "scatter": lambda input, dim, index, src, reduce=None: torch.scatter(input, dim, index, src, **({"reduce": reduce} if reduce else {})),
         "flip": lambda input, dims: torch.flip(input, dims),
         "prelu": lambda input, weight: F.prelu(input, weight),
+        "rms_norm": rms_norm,  # torch has it from 2.4 on
         # torch.slice_scatter itself mistakes its arguments in 1.13
         "slice_scatter": lambda input, src, dim=0, start=None, end=None, step=1: write(input, (slice(None),) * dim + (slice(start, end, step),), src),
         "all": lambda input, dim=None, keepdim=False: torch.all(input) if dim is None else torch.all(input, dim[0], keepdim),
@@ -317,6 +325,10 @@ case("layer_norm", input="f64[2,3,4]", normalized_shape=[4], weight="f64[4]", bi
 case("layer_norm", input="f64[2,3,4]", normalized_shape=[3, 4])
 case("layer_norm", input="f64[2,3,4]", normalized_shape=[3])
 case("layer_norm", input="f64[2,3,4]", normalized_shape=[4], weight="f64[3]")
+for kw in (dict(normalized_shape=[4], weight="f64[4]", eps=0.5), dict(normalized_shape=[3, 4]), dict(normalized_shape=[3])):
+    case("rms_norm", input="f64[2,3,4]", **kw)
+case("clone", input="f64[2,3]")
+case("clone", input="bool[]")
 case("group_norm", input="f64[2,4,3]", num_groups=2, weight="f64[4]", bias="f64[4]")
 case("group_norm", input="f64[2,4,3]", num_groups=3)
 case("group_norm", input="f64[2,4]", num_groups=2)
@@ -555,6 +567,7 @@ case("eye", n=3, dtype=torch.float64)
 case("eye", n=2, m=4, dtype=torch.float64)
 case("randint", low=0, high=5, size=[2, 3])
 case("randint", low=5, high=5, size=[2, 3])
+case("randint_like", input="f64[2,3]", low=0, high=5)
 case("randperm", n=5)
 case("bernoulli", input="f64p[2,3]")
 

@@ -15,7 +15,8 @@ if [ "$modules" != "$documented" ]; then
   rc=1
 fi
 
-present=$(for m in $modules; do [ ! -f "src/$m/$m.h" ] || echo "$m"; done)
+# (the command's own interface is the public one of include/)
+present=$(for m in $modules; do [ "$m" = cli ] || [ ! -f "src/$m/$m.h" ] || echo "$m"; done)
 mapped=$(sed -n 's/^#include "\([a-z_]*\)\/\1\.h".*/\1/p' src/ascendcraft.h)
 mapped=$(for m in $mapped; do [ ! -f "src/$m/$m.h" ] || echo "$m"; done)
 if [ "$present" != "$mapped" ]; then

@@ -168,15 +168,17 @@ static bool eval_operands(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   return ok;
 }
 
-/* After an error in a call: its buffers count as written, so that no error follows from it. */
+/* After an error in a call: its buffers count as written, so that no error follows from it. A trial walk leaves them as they
+ * are: the walk that reports shall meet the same error. */
 static ac_kval failed(ac_chk *c, const ac_cexpr *e) {
+  if (c->quiet) return none;
   for (int i = 0; i < e->n_args; i++) {
     const ac_cexpr *x = e->args[i];
     while (x && (x->kind == AC_CE_BINARY || x->kind == AC_CE_INDEX)) x = x->a;
     int v = x && x->kind == AC_CE_NAME ? ac_chk_var(c->fn, x->s) : -1;
     int b = v < 0 ? -1 : c->fn->v.data[v].buf;
     if (v >= 0) c->fn->v.data[v].used = true;
-    if (b >= 0 && c->st->bufs[b].set != AC_SET) c->st->bufs[b] = (ac_kbuf){.set = AC_SET, .rank = 1, .loc = e->loc};
+    if (b >= 0 && (i == 0 || c->st->bufs[b].set != AC_SET)) c->st->bufs[b] = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true, .loc = e->loc};
   }
   return none;
 }
@@ -322,6 +324,7 @@ static const char *extent_text(ac_chk *c, ac_sym *x) { return x ? ac_sy_text(&c-
 
 static ac_kval ask_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac_kval *v) {
   const ac_kbuf *b = &c->st->bufs[v->buf];
+  if (b->wrong) return none;
   ac_diag *g = ac_error(ac_chk_d(c), AC0513, e->loc, "how much of '%s' is valid here is not known, so tl.%s needs `count=`",
                         ac_chk_buf_name(c, v->buf), s->name);
   if (b->loc.line) ac_note(ac_chk_d(c), g, b->loc, "it was last written here");
@@ -346,10 +349,10 @@ static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, cons
       return NULL;
     }
     if (n && x != n) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0512, e->loc, "tl.%s: '%s' holds %s elements and '%s' %s", s->name, ac_chk_buf_name(c, v[first].buf),
-                            extent_text(c, n), ac_chk_buf_name(c, v[i].buf), extent_text(c, x));
+      ac_diag *g = ac_error(ac_chk_d(c), AC0512, e->loc, "tl.%s: `%s` holds %s elements and `%s` %s", s->name, text(c, e->args[first]),
+                            extent_text(c, n), text(c, e->args[i]), extent_text(c, x));
       ac_note(ac_chk_d(c), g, c->st->bufs[v[first].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[first].buf));
-      ac_note(ac_chk_d(c), g, c->st->bufs[v[i].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[i].buf));
+      if (v[i].buf != v[first].buf) ac_note(ac_chk_d(c), g, c->st->bufs[v[i].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[i].buf));
       ac_help(ac_chk_d(c), g, "say how many: tl.%s(..., count=n)", s->name);
       return NULL;
     }
@@ -360,10 +363,15 @@ static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, cons
 }
 
 static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, const ac_kval *v, ac_sym *count) {
-  ac_sym *x = ac_chk_extent(c, &v[i]);
-  const char *name = ac_chk_buf_name(c, v[i].buf);
+  ac_sym *x = ac_chk_extent(c, v);
+  const char *name = ac_chk_buf_name(c, v->buf);
+  if (x && v->len) { /* the part itself, and what is valid of the buffer */
+    ac_kval whole = *v;
+    whole.len = NULL;
+    check_reads(c, e, s, i, &whole, count);
+  }
   if (!x || x == count) return;
-  ac_oblig o = {.x = count, .y = x, .code = AC0514, .loc = e->args[i]->loc, .other = c->st->bufs[v[i].buf].loc};
+  ac_oblig o = {.x = count, .y = x, .code = AC0514, .loc = e->args[i]->loc, .other = c->st->bufs[v->buf].loc};
   o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", s->name, extent_text(c, count), name, extent_text(c, x));
   o.help = "a smaller count, or a pad value in tl.load";
   ac_chk_must_le(c, o);
@@ -409,6 +417,18 @@ static void check_mask_room(ac_chk *c, const ac_cexpr *e, const ac_kval *v, ac_s
   ac_diag *g = ac_error(ac_chk_d(c), AC0516, e->args[0]->loc, "the mask of %s lanes takes %lld bytes in whole repeats; '%s' has %lld", extent_text(c, count),
                         (long long)need, ac_chk_buf_name(c, v[0].buf), (long long)have);
   ac_help(ac_chk_d(c), g, "tl.alloc_ub(%lld, tl.uint8)", (long long)need);
+}
+
+/* Work space of a reduction, as the instruction wants it; only a certain lack is reported. */
+static void check_work_room(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int work, const ac_kval *v, ac_sym *count) {
+  int64_t n, cap;
+  ac_dtype d = buf_dtype(c, &v[work]);
+  if (c->quiet || !ac_sy_const(count, &n) || !ac_sy_const(c->fn->caps[v[work].buf], &cap)) return;
+  int64_t need = ac_reduce_work_bytes(s->inst, d, n), have = (cap * ac_dtypes[d].bytes + 31) / 32 * 32;
+  if (need <= have) return;
+  ac_diag *g = ac_error(c->diags, AC0516, e->args[work]->loc, "tl.%s of %lld elements needs %lld bytes of work space; '%s' has %lld", s->name, (long long)n,
+                        (long long)need, ac_chk_buf_name(c, v[work].buf), (long long)have);
+  ac_help(c->diags, g, "tl.alloc_ub(%lld, tl.%s)", (long long)(need / ac_dtypes[d].bytes), ac_dtypes[d].name);
 }
 
 static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *v) {
@@ -471,9 +491,9 @@ static ac_kval compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
     return failed(c, e);
   }
   if (!check_ranks(c, e, s, &r, v, count)) return failed(c, e);
-  for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], v, count);
-  if (dst_in) check_reads(c, e, s, 0, v, count);
-  if (r.mask >= 0) check_reads(c, e, s, r.mask, v, count);
+  for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], &v[r.srcs[k]], count);
+  if (dst_in) check_reads(c, e, s, 0, &v[0], count);
+  if (r.mask >= 0) check_reads(c, e, s, r.mask, &v[r.mask], count);
   if (!e->args[r.count] && !c->quiet) {
     ac_cexpr *n = ac_chk_write(c, count, NULL, false);
     if (!n && r.n_srcs) return ask_count(c, e, s, &v[r.srcs[0]]);
@@ -491,6 +511,7 @@ static ac_kval compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
     if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
   }
   if (is_form(s, AC_FORM_REDUCE)) {
+    check_work_room(c, e, s, r.work, v, count);
     c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
     ac_chk_written(c, &v[0], ac_sy_int(&c->s, 1), NULL, false, e->loc);
   } else if (is_compare(s)) {
@@ -580,7 +601,8 @@ static bool declare(ac_chk *c, ac_cstmt *st) {
   if (e->args[2]) {
     ac_kval n = ac_chk_int(c, e->args[2], "buffers=");
     int64_t k = 0;
-    if (n.kind != AC_CT_INT || !ac_sy_const(n.sym, &k) || k < 1 || k > 4) {
+    if (n.kind == AC_CT_NONE) return false;
+    if (!ac_sy_const(n.sym, &k) || k < 1 || k > 4) {
       ac_error(ac_chk_d(c), AC0519, e->args[2]->loc, "buffers= is a constant from 1 to 4");
       return false;
     }

@@ -64,6 +64,7 @@ typedef struct {
   int set;
   bool mask;       /* one bit a lane; ext counts lanes */
   bool clobbered;  /* last used as work space */
+  bool wrong;      /* an error was reported about what is in it: no others follow */
   int rank;
   ac_sym *ext[4];  /* NULL: not known */
   ac_loc loc;      /* of what set it */

@@ -357,7 +357,9 @@ static ac_kval unknown_name(ac_chk *c, const ac_cexpr *e) {
   for (size_t i = 0; i < c->fn->v.len; i++) ac_push(c->a, &names, c->fn->v.data[i].name);
   const char *near = ac_nearest(e->s, names.data, names.len);
   ac_diag *g = ac_error(ac_chk_d(c), AC0502, e->loc, "there is no '%s' in '%s'", e->s, c->fn->f->name);
-  if (near)
+  if (ac_dtype_of(e->s) != AC_NODTYPE)
+    ac_help(ac_chk_d(c), g, "dtypes are written as tl.%s", ac_dtypes[ac_dtype_of(e->s)].name);
+  else if (near)
     ac_help(ac_chk_d(c), g, "did you mean '%s'?", near);
   else if (ac_sig_find(e->s).prim != AC_P_NONE)
     ac_help(ac_chk_d(c), g, "primitives are written with `tl.`: tl.%s", e->s);

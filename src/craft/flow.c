@@ -65,6 +65,7 @@ static ac_kbuf join_buf(const ac_kbuf *x, const ac_kbuf *y) {
     return r;
   }
   ac_kbuf r = *x;
+  r.wrong = x->wrong || y->wrong;
   if (y->set < r.set) r.set = y->set;
   if (x->rank != y->rank || x->mask != y->mask) {
     r.rank = 1;
@@ -111,7 +112,7 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
     if (v.kind == AC_CT_INT) v.sym = ac_sy_fresh(&c->s, info->name);
     if (v.kind == AC_CT_BUFFER) v.kind = AC_CT_NONE;
     if (info->buf >= 0) return;
-    if (v.kind == AC_CT_NONE || v.kind == AC_CT_SHAPE || v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
+    if (v.kind == AC_CT_NONE || v.kind == AC_CT_TILE || v.kind == AC_CT_POINTER || v.kind == AC_CT_SHAPE || v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
       c->st->vars[i] = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
       return;
     }
@@ -678,6 +679,7 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
   ac_diags own;
   if (!d) ac_diags_init(d = &own, a);
   int before = d->errors;
+  size_t first = d->list.len;
   ac_chk *c = AC_NEW(a, ac_chk);
   c->a = a;
   c->m = m;
@@ -691,5 +693,6 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
   run_function(c, ac_chk_fn(c, ac_craft_host(m)));
   check_launched(c);
   ac_chk_launches(c);
+  ac_craft_sort_diags(d, first);
   return d->errors == before;
 }

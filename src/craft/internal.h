@@ -49,6 +49,9 @@ enum {
 /* One expression up to the end of the text; NULL after errors. */
 ac_cexpr *ac_craft_parse_expr(ac_arena *a, const char *file, const char *text, ac_diags *d);
 
+/* Diagnostics from index `from` on, by line. */
+void ac_craft_sort_diags(ac_diags *d, size_t from);
+
 /* ---- printer ---- */
 
 /* Blank lines at both ends dropped, runs of them made one. */

@@ -322,6 +322,7 @@ static bool bracket(lexer *l, char c, ac_loc loc) {
     if (l->n_brackets >= AC_CRAFT_MAX_BRACKETS) {
       bad(l, AC0410, loc, "brackets are nested too deeply");
       l->n_brackets = 0;
+      l->p = line_end(l->p);
       return false;
     }
     l->brackets[l->n_brackets].c = c;

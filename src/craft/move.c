@@ -43,8 +43,7 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
   } else {
     ac_help(ac_chk_d(c), g, "load it, fill it with tl.duplicate, or compute into it first");
   }
-  b->set = AC_SET;
-  b->rank = 0;
+  if (!c->quiet) *b = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true};
   return false;
 }
 
@@ -271,7 +270,7 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   ac_sym *count = e->args[2] ? v[2].sym : NULL;
   bool multi = e->n_args > 0 && v[0].tile && v[0].tile->rank > 1;
   if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi ? NULL : count, &m, "load")) {
-    ac_chk_written(c, &v[1], NULL, NULL, false, e->loc);
+    if (!c->quiet) c->st->bufs[v[1].buf] = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true, .loc = e->loc};
     return none;
   }
   c->fn->f->params[m.t->param].in = true;

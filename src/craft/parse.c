@@ -41,8 +41,15 @@ static const char *token_text(parser *p) {
 
 AC_NORETURN static void give_up(parser *p) { longjmp(p->give_up, 1); }
 
+/* The lexer found fault with this line: what the parser thinks of it is no news. */
+static bool line_is_bad(const parser *p) {
+  for (const ac_ctoken *t = p->t; t->kind != AC_TK_NEWLINE && t->kind != AC_TK_END; t++)
+    if (t->kind == AC_TK_BAD) return true;
+  return false;
+}
+
 AC_NORETURN static void expected(parser *p, const char *what) {
-  if (p->t->kind != AC_TK_BAD) ac_error(p->d, AC0407, p->t->loc, "expected %s, found %s", what, token_text(p));
+  if (!line_is_bad(p)) ac_error(p->d, AC0407, p->t->loc, "expected %s, found %s", what, token_text(p));
   give_up(p);
 }
 
@@ -882,10 +889,20 @@ static void top_level(parser *p, void *arg) {
   }
 }
 
+void ac_craft_sort_diags(ac_diags *d, size_t from) {
+  for (size_t i = from + 1; i < d->list.len; i++) { /* stable, and nearly sorted already */
+    ac_diag *x = d->list.data[i];
+    size_t k = i;
+    for (; k > from && d->list.data[k - 1]->loc.line > x->loc.line; k--) d->list.data[k] = d->list.data[k - 1];
+    d->list.data[k] = x;
+  }
+}
+
 ac_cmodule *ac_craft_parse(ac_arena *a, const char *file, const char *text, ac_diags *d) {
   int before = d ? d->errors : 0;
   ac_diags own;
   if (!d) ac_diags_init(d = &own, a);
+  size_t first = d->list.len;
   parser *p = AC_NEW(a, parser);
   ac_cmodule *m = AC_NEW(a, ac_cmodule);
   ac_ctokens tokens = {0};
@@ -905,6 +922,7 @@ ac_cmodule *ac_craft_parse(ac_arena *a, const char *file, const char *text, ac_d
   join_comments(p, m->funcs.len ? &m->tail_comments : &m->comments, &p->t->comments);
   m->tail_comments = ac_craft_tidy_comments(a, &m->tail_comments);
   m->comments = ac_craft_tidy_comments(a, &m->comments);
+  ac_craft_sort_diags(d, first);
   return d->errors > before ? NULL : m;
 }
 

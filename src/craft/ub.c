@@ -36,7 +36,7 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
     if (proved) continue;
     if (r.hi < 0) {
       ac_diag *g = ac_error(c->diags, o->code, o->loc, "%s", o->refuted);
-      ac_note(c->diags, g, l->s->loc, "with what this launch passes");
+      ac_note(c->diags, g, l->s->value->loc, "with what this launch passes");
       if (o->other.line) ac_note(c->diags, g, o->other, "it was set here");
       if (o->help) ac_help(c->diags, g, "%s", o->help);
       return;
@@ -151,9 +151,9 @@ static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {
   if (report && verdict != AC_FIT_PROVED) {
     ac_diag *g;
     if (verdict == AC_FIT_REFUTED)
-      g = ac_error(c->diags, AC0517, l->s->loc, "the buffers of '%s' take at least %lld bytes of UB; %s has %lld", k->f->name, (long long)t.lo, c->chip->name, (long long)have);
+      g = ac_error(c->diags, AC0517, l->s->value->loc, "the buffers of '%s' take at least %lld bytes of UB; %s has %lld", k->f->name, (long long)t.lo, c->chip->name, (long long)have);
     else
-      g = ac_warn(c->diags, AC0518, l->s->loc, "the buffers of '%s' fit into UB (%lld bytes) for some sizes only: the tiling code checks this", k->f->name, (long long)have);
+      g = ac_warn(c->diags, AC0518, l->s->value->loc, "the buffers of '%s' fit into UB (%lld bytes) for some sizes only: the tiling code checks this", k->f->name, (long long)have);
     list_buffers(c, k, l->facts, g);
     int only = -1, n = 0;
     for (size_t i = 0; i < k->f->buffers.len; i++) collect_atoms(c, ac_sy_bind(&c->s, k->caps[i]), &only, &n);
@@ -165,8 +165,8 @@ static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {
       for (size_t i = 0; i < k->f->buffers.len; i++) collect_atoms(c, k->caps[i], &only, &n);
     }
     if (n == 1) {
-      int64_t v = largest(c, k, l->facts, &c->s.atoms.data[only]);
-      ac_help(c->diags, g, v > 0 ? "they fit while %s <= %lld" : "they fit for no %s at all (%lld)", c->s.atoms.data[only].label, (long long)v);
+      int64_t v = largest(c, k, NULL, &c->s.atoms.data[only]);
+      ac_help(c->diags, g, "they fit while %s <= %lld", c->s.atoms.data[only].label, (long long)v);
     } else {
       ac_help(c->diags, g, "bound the sizes in the host function, e.g. tile = min(n, 4096)");
     }

@@ -26,24 +26,26 @@ typedef struct {
 
 /* What the emitter needs of the module besides its graph. */
 typedef struct {
-  const char *file, *text;   /* absolute path; the whole source */
+  const char *file, *text; /* absolute path; the whole source */
   const char *class_name;
   int class_first, class_last; /* line range of the class, from 1, inclusive (decorators included) */
   AC_VEC(ac_forward_arg) args; /* leaves in the order of forward's arguments */
-  const char *result;        /* Python expression of forward's result over `out`: "out[0]", "(out[0], {'a': out[1]})". Outputs that
+  const char
+      *result; /* Python expression of forward's result over `out`: "out[0]", "(out[0], {'a': out[1]})". Outputs that
                               * update an input in place (`updates` >= 0) follow the results and are not named here. */
-  const char *python;        /* version of the CPython that ran it: "3.11.2" */
+  const char *python; /* version of the CPython that ran it: "3.11.2" */
 } ac_module_info;
 
 typedef struct {
-  const char *class_name;             /* NULL: `Model`, else the only nn.Module of the file */
+  const char *class_name; /* NULL: `Model`, else the only nn.Module of the file */
   AC_VEC(ac_shape_override) shapes;
-  ac_dtype dtype;                     /* AC_NODTYPE: as written; else floating inputs, parameters and buffers have it (`--dtype`) */
-  double timeout;                     /* wall seconds; 0: 20 */
-  uint64_t memory;                    /* bytes of address space; 0: 2 GiB */
-  const char *libpython;              /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
-  const char *init;                   /* Python literal of the constructor's arguments ("[64, 1e-5]") instead of get_init_inputs(); NULL */
-  ac_module_info *info;               /* filled in when not NULL */
+  ac_dtype dtype;  /* AC_NODTYPE: as written; else floating inputs, parameters and buffers have it (`--dtype`) */
+  double timeout;  /* wall seconds; 0: 20 */
+  uint64_t memory; /* bytes of address space; 0: 2 GiB */
+  const char *libpython; /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
+  const char
+      *init; /* Python literal of the constructor's arguments ("[64, 1e-5]") instead of get_init_inputs(); NULL */
+  ac_module_info *info; /* filled in when not NULL */
 } ac_trace_opts;
 #define AC_TRACE_DEFAULTS ((ac_trace_opts){.dtype = AC_NODTYPE})
 

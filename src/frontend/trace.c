@@ -71,7 +71,9 @@ static ac_strvec arguments(ac_arena *a, const char *file, const ac_trace_opts *o
 
 /* ---- its diagnostics ---- */
 
-static const char *text_of(const json_t *j, const char *key) { return json_string_value(json_object_get(j, key)); }
+static const char *text_of(const json_t *j, const char *key) {
+  return json_string_value(json_object_get(j, key));
+}
 
 static ac_loc loc_of(ac_arena *a, const json_t *j) {
   const char *file = text_of(j, "file");
@@ -93,10 +95,12 @@ static void take_diag(const json_t *j, ac_diags *d) {
   ac_loc loc = loc_of(d->arena, j);
   bool warning = severity && !strcmp(severity, "warning");
   ac_code code = code_of(text_of(j, "code"));
-  ac_diag *x = warning ? ac_warn(d, code, loc, "%s", message ? message : "") : ac_error(d, code, loc, "%s", message ? message : "");
+  ac_diag *x = warning ? ac_warn(d, code, loc, "%s", message ? message : "")
+                       : ac_error(d, code, loc, "%s", message ? message : "");
   size_t i;
   json_t *e;
-  json_array_foreach(json_object_get(j, "notes"), i, e) ac_note(d, x, loc_of(d->arena, e), "%s", text_of(e, "message"));
+  json_array_foreach(json_object_get(j, "notes"), i, e)
+      ac_note(d, x, loc_of(d->arena, e), "%s", text_of(e, "message"));
   json_array_foreach(json_object_get(j, "help"), i, e) ac_help(d, x, "%s", json_string_value(e));
 }
 
@@ -120,12 +124,14 @@ static void no_answer(ac_arena *a, const ac_proc *p, const char *file, double ti
   } else if (late) {
     e = ac_error(d, AC0207, loc, "still running after %g s", timeout);
     ac_help(d, e, "does this line end? --timeout raises the limit");
-  } else if (p->signal == 9 || p->status == AC_LIMIT || strstr(p->err, "MemoryError") || strstr(p->err, "out of memory")) {
+  } else if (p->signal == 9 || p->status == AC_LIMIT || strstr(p->err, "MemoryError") ||
+             strstr(p->err, "out of memory")) {
     e = ac_error(d, AC0208, loc, "the file needs more than %llu MiB", (unsigned long long)(memory >> 20));
     ac_help(d, e, "tensors cost nothing while tracing; Python lists and bytes do");
   } else if (p->signal) {
     e = ac_error(d, AC0214, loc, "Python was killed by signal %d (%s)", p->signal, strsignal(p->signal));
-    ac_help(d, e, "try another Python library with --libpython; if it happens again, please report it with this file");
+    ac_help(d, e,
+            "try another Python library with --libpython; if it happens again, please report it with this file");
   } else {
     e = ac_error(d, AC0214, loc, "the tracer ended with status %d and no answer: %.400s", p->status, p->err);
     ac_help(d, e, "please report this with the file");
@@ -160,8 +166,7 @@ static bool info_is_whole(const json_t *j) {
     if (!text_of(j, keys[i])) return false;
   size_t i;
   json_t *e;
-  json_array_foreach(json_object_get(j, "args"), i, e)
-    if (!text_of(e, "name") || !text_of(e, "path")) return false;
+  json_array_foreach(json_object_get(j, "args"), i, e) if (!text_of(e, "name") || !text_of(e, "path")) return false;
   return true;
 }
 
@@ -191,14 +196,15 @@ ac_graph *ac_trace(ac_arena *a, const char *py_file, const ac_trace_opts *option
   ac_diags_source(d, file, text);
   ac_strvec argv = arguments(a, file, &o, timeout, memory);
   static const char *const nothing[] = {NULL};
-  ac_proc_spec spec = {.argv = argv.data,
-                       .timeout = timeout + GRACE,
-                       .max_output = 1u << 30,
-                       .sandbox = {.on = true,
-                                   .memory = memory,
-                                   .cpu_seconds = (int)timeout + (int)GRACE,
-                                   .processes = 1,
-                                   .writable = nothing}}; /* what may be read, the child limits once it knows its Python */
+  ac_proc_spec spec = {
+      .argv = argv.data,
+      .timeout = timeout + GRACE,
+      .max_output = 1u << 30,
+      .sandbox = {.on = true,
+                  .memory = memory,
+                  .cpu_seconds = (int)timeout + (int)GRACE,
+                  .processes = 1,
+                  .writable = nothing}}; /* what may be read, the child limits once it knows its Python */
   ac_proc p;
   ac_proc_run(a, &spec, &p);
   if (p.sandbox_missing) ac_warn(d, AC0216, AC_NOLOC, "%s", ac_sandbox_missing(a, p.sandbox_missing));

@@ -36,7 +36,9 @@ static int teardown(void **state) {
   return 0;
 }
 
-static ac_graph *trace(fixture *f, const char *name) { return ac_trace(f->a, ac_sprintf(f->a, FOLDER "%s", name), &f->o, &f->d); }
+static ac_graph *trace(fixture *f, const char *name) {
+  return ac_trace(f->a, ac_sprintf(f->a, FOLDER "%s", name), &f->o, &f->d);
+}
 
 static ac_graph *traced(fixture *f, const char *name) {
   ac_graph *g = trace(f, name);
@@ -123,7 +125,8 @@ static void the_module_is_described(void **state) {
   assert_int_equal(m->class_first, 16);
   assert_int_equal(m->class_last, 26);
   assert_string_equal(m->result, "Output(value=out[0], extra=(out[1], None))");
-  static const char *const paths[] = {"xs[0]", "xs[1]", "cfg['weight']", "cfg['mode']", "pair[0]", "pair[1]", "scale", "rest[0]"};
+  static const char *const paths[] = {"xs[0]",   "xs[1]",   "cfg['weight']", "cfg['mode']",
+                                      "pair[0]", "pair[1]", "scale",         "rest[0]"};
   assert_int_equal(m->args.len, AC_COUNT(paths));
   for (size_t i = 0; i < AC_COUNT(paths); i++) assert_string_equal(m->args.data[i].path, paths[i]);
   assert_string_equal(m->args.data[3].literal, "'neg'");
@@ -138,8 +141,12 @@ static void parameters_and_buffers_follow_in_order(void **state) {
   static const struct {
     const char *name;
     ac_inrole role;
-  } want[] = {{"x", AC_IN_TENSOR},           {"bn.weight", AC_IN_PARAM},      {"bn.bias", AC_IN_PARAM},
-              {"bn.running_mean", AC_IN_BUFFER}, {"bn.running_var", AC_IN_BUFFER}, {"bn.num_batches_tracked", AC_IN_BUFFER}};
+  } want[] = {{"x", AC_IN_TENSOR},
+              {"bn.weight", AC_IN_PARAM},
+              {"bn.bias", AC_IN_PARAM},
+              {"bn.running_mean", AC_IN_BUFFER},
+              {"bn.running_var", AC_IN_BUFFER},
+              {"bn.num_batches_tracked", AC_IN_BUFFER}};
   assert_int_equal(g->inputs.len, AC_COUNT(want));
   for (size_t i = 0; i < AC_COUNT(want); i++) {
     assert_string_equal(g->inputs.data[i].name, want[i].name);
@@ -166,9 +173,10 @@ static void a_class_is_chosen(void **state) {
 /* Any module plus example shapes and constructor arguments: no convention needed. */
 static void no_convention_is_needed(void **state) {
   fixture *f = *state;
-  const char *path = file_with(f, "import torch\nfrom torch import nn\nclass Scale(nn.Module):\n  def __init__(self, n, k):\n"
-                                  "    super().__init__()\n    self.w = nn.Parameter(torch.randn(n))\n    self.k = k\n"
-                                  "  def forward(self, x, y):\n    return x * self.w + y * self.k\n");
+  const char *path =
+      file_with(f, "import torch\nfrom torch import nn\nclass Scale(nn.Module):\n  def __init__(self, n, k):\n"
+                   "    super().__init__()\n    self.w = nn.Parameter(torch.randn(n))\n    self.k = k\n"
+                   "  def forward(self, x, y):\n    return x * self.w + y * self.k\n");
   f->o.init = "[8, 0.5]";
   add_shape(f, "x=4,8");
   add_shape(f, "y=8:int32");
@@ -195,10 +203,11 @@ static void a_bad_libpython_is_said(void **state) {
 /* Nothing that a caught refusal leaves behind: the graph is that of the fallback. */
 static void caught_errors_are_no_errors(void **state) {
   fixture *f = *state;
-  const char *path = file_with(f, "import torch\nclass Model(torch.nn.Module):\n  def forward(self, x):\n    try:\n"
-                                  "      y = torch.not_there(x)\n    except AttributeError:\n      y = torch.exp(x)\n"
-                                  "    try:\n      y = y + torch.ones(3, 3, 3)[0, 0, :2]\n    except RuntimeError:\n      pass\n"
-                                  "    return y if not hasattr(torch, 'nope') else x\ndef get_inputs():\n  return [torch.rand(4, 7)]\n");
+  const char *path = file_with(
+      f, "import torch\nclass Model(torch.nn.Module):\n  def forward(self, x):\n    try:\n"
+         "      y = torch.not_there(x)\n    except AttributeError:\n      y = torch.exp(x)\n"
+         "    try:\n      y = y + torch.ones(3, 3, 3)[0, 0, :2]\n    except RuntimeError:\n      pass\n"
+         "    return y if not hasattr(torch, 'nope') else x\ndef get_inputs():\n  return [torch.rand(4, 7)]\n");
   ac_graph *g = ac_trace(f->a, path, &f->o, &f->d);
   assert_non_null(g);
   assert_int_equal(f->d.errors, 0);
@@ -217,13 +226,15 @@ static void two_runs_give_the_same_bytes(void **state) {
 /* Every libpython that can be found: the answer must not depend on it. */
 static void every_python_gives_the_same_graph(void **state) {
   fixture *f = *state;
-  static const char *const patterns[] = {"/usr/lib/*-linux-gnu/libpython3.*.so.1.0", "/usr/local/lib/libpython3.*.so.1.0",
+  static const char *const patterns[] = {"/usr/lib/*-linux-gnu/libpython3.*.so.1.0",
+                                         "/usr/local/lib/libpython3.*.so.1.0",
                                          "~/.pyenv/versions/*/lib/libpython3.*.so.1.0"};
   const char *root = getenv("PYENV_ROOT");
   AC_VEC(const char *) all = {0};
   for (size_t i = 0; i < AC_COUNT(patterns) + (root != NULL); i++) {
     glob_t g = {0};
-    const char *p = i < AC_COUNT(patterns) ? patterns[i] : ac_sprintf(f->a, "%s/versions/*/lib/libpython3.*.so.1.0", root);
+    const char *p =
+        i < AC_COUNT(patterns) ? patterns[i] : ac_sprintf(f->a, "%s/versions/*/lib/libpython3.*.so.1.0", root);
     if (!glob(p, GLOB_TILDE, NULL, &g))
       for (size_t k = 0; k < g.gl_pathc; k++) ac_push(f->a, &all, ac_strdup(f->a, g.gl_pathv[k]));
     globfree(&g);

@@ -28,7 +28,9 @@ enum { MEMORY_IS_LIMITED = 1 };
 
 #define FOLDER AC_SOURCE_DIR "/tests/frontend/modules"
 
-static int by_name(const struct dirent **x, const struct dirent **y) { return strcmp((*x)->d_name, (*y)->d_name); }
+static int by_name(const struct dirent **x, const struct dirent **y) {
+  return strcmp((*x)->d_name, (*y)->d_name);
+}
 static int is_python(const struct dirent *e) {
   size_t n = strlen(e->d_name);
   return n > 3 && !strcmp(e->d_name + n - 3, ".py") && e->d_name[0] != '_';
@@ -59,8 +61,8 @@ static int check_bad(const char *path) {
   const ac_diag *first = NULL;
   for (size_t i = 0; i < d.list.len && !first; i++)
     if (d.list.data[i]->severity == AC_ERROR) first = d.list.data[i];
-  bool ok = !g && first && !strncmp(ac_code_name(first->code), code, strlen(code)) && (line == 0 || first->loc.line == line) &&
-            says(first, want);
+  bool ok = !g && first && !strncmp(ac_code_name(first->code), code, strlen(code)) &&
+            (line == 0 || first->loc.line == line) && says(first, want);
   if (!ok) {
     print_error("%s: expected %s at line %d saying '%s', got:\n", path, code, line, want);
     ac_diags_print(&d, stderr, false);
@@ -72,7 +74,8 @@ static int check_bad(const char *path) {
 static char *dump(ac_arena *a, const ac_graph *g, const ac_module_info *m) {
   ac_buf b;
   ac_buf_init(&b, a);
-  ac_printf(&b, "# class %s, lines %d to %d, Python result: %s\n", m->class_name, m->class_first, m->class_last, m->result);
+  ac_printf(&b, "# class %s, lines %d to %d, Python result: %s\n", m->class_name, m->class_first, m->class_last,
+            m->result);
   for (size_t i = 0; i < m->args.len; i++)
     ac_printf(&b, "# %s: %s%s\n", m->args.data[i].path, m->args.data[i].input < 0 ? "constant " : "input",
               m->args.data[i].input < 0 ? m->args.data[i].literal : "");

@@ -103,7 +103,8 @@ static ac_value *regenerate(const ac_value *v, int rank, const int64_t *dims) {
 static bool dims_of(PyObject *o, const ac_value *v, int *rank, int64_t dims[16]) {
   *rank = o == Py_None ? v->rank : (int)PySequence_Size(o);
   if (*rank > 16) {
-    tr_raise(tr.error, AC0215, "merge dimensions with reshape", "an input has %d dimensions; 16 are supported", *rank);
+    tr_raise(tr.error, AC0215, "merge dimensions with reshape", "an input has %d dimensions; 16 are supported",
+             *rank);
     return false;
   }
   for (int i = 0; i < *rank; i++) {
@@ -131,7 +132,8 @@ PyObject *tr_input(PyObject *self, PyObject *args) {
   if (!made || !dims_of(sizes, made, &rank, dims)) return NULL;
   ac_dtype d = dtype ? ac_dtype_of(dtype) : made->dtype;
   if (tr.dtype != AC_NODTYPE && ac_dtypes[d].cls == AC_FLOATING && !dtype) d = tr.dtype;
-  static const bool all[16] = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true};
+  static const bool all[16] = {true, true, true, true, true, true, true, true,
+                               true, true, true, true, true, true, true, true};
   bool same = rank == made->rank;
   for (int i = 0; same && i < rank; i++) same = dims[i] == made->shape[i]->example;
   ac_graph *cur = tr.cur;

@@ -27,7 +27,8 @@ static PyObject *bad(const call *c, const char *fmt, ...) {
     ac_printf(&b, "%s%s", i ? ", " : "", p->name);
     if (p->has_default) ac_printf(&b, "=%s", p->default_text);
   }
-  return tr_raise(tr.bad_args, AC0217, ac_sprintf(tr.arena, "%s(%s)", c->shown, ac_buf_str(&b)), "%s(): %s", c->shown, text);
+  return tr_raise(tr.bad_args, AC0217, ac_sprintf(tr.arena, "%s(%s)", c->shown, ac_buf_str(&b)), "%s(): %s", c->shown,
+                  text);
 }
 
 static const char *type_name(PyObject *o) {
@@ -51,7 +52,8 @@ static PyObject *plain(PyObject *o) {
   ac_value *v = tr_value(o);
   PyObject *c = v ? tr_constant(v) : NULL;
   if (v && !c && !PyErr_Occurred())
-    tr_raise(tr.data_dependent, AC0206, "pass a Python number, or compute with tensors", "an attribute depends on the data of a tensor");
+    tr_raise(tr.data_dependent, AC0206, "pass a Python number, or compute with tensors",
+             "an attribute depends on the data of a tensor");
   return c;
 }
 
@@ -189,7 +191,7 @@ static bool convert(const call *c, const ac_opparam *p, PyObject *o, ac_arg *a) 
 
 /* Where tensors live, and what only eager PyTorch cares for. */
 static bool ignored(const char *name) {
-  static const char *const names[] = {"device",        "requires_grad", "layout",       "pin_memory", "non_blocking",
+  static const char *const names[] = {"device",        "requires_grad", "layout",      "pin_memory", "non_blocking",
                                       "memory_format", "generator",     "_stacklevel", "copy"};
   for (size_t i = 0; i < AC_COUNT(names); i++)
     if (!strcmp(names[i], name)) return true;
@@ -197,12 +199,17 @@ static bool ignored(const char *name) {
 }
 
 static int param_of(const ac_opinfo *info, const char *name) {
-  static const char *const other_names[][2] = {{"axis", "dim"},   {"keepdims", "keepdim"}, {"self", "input"}, {"x", "input"},
-                                               {"other", "dim"},  {"axes", "dims"},        {"a", "input"},    {"mat2", "other"},
-                                               {"vec", "other"}, {"repeats", "repeats"},  {"dims", "repeats"}, {"shape", "size"},
-                                               {"indices", "index"}, {"split_size_or_sections", "split_size"}, {"sizes", "repeats"},
-                                               {"dim", "dims"}, {"size", "shape"}, {"exponent", "exponent"}, {"values", "src"},
-                                               {"tensor", "input"}, {"mask", "condition"}, {"boundaries", "other"}};
+  static const char *const other_names[][2] = {{"axis", "dim"},       {"keepdims", "keepdim"},
+                                               {"self", "input"},     {"x", "input"},
+                                               {"other", "dim"},      {"axes", "dims"},
+                                               {"a", "input"},        {"mat2", "other"},
+                                               {"vec", "other"},      {"repeats", "repeats"},
+                                               {"dims", "repeats"},   {"shape", "size"},
+                                               {"indices", "index"},  {"split_size_or_sections", "split_size"},
+                                               {"sizes", "repeats"},  {"dim", "dims"},
+                                               {"size", "shape"},     {"exponent", "exponent"},
+                                               {"values", "src"},     {"tensor", "input"},
+                                               {"mask", "condition"}, {"boundaries", "other"}};
   for (int i = 0; i < info->n_params; i++)
     if (!strcmp(info->params[i].name, name)) return i;
   for (size_t k = 0; k < AC_COUNT(other_names); k++)
@@ -249,7 +256,8 @@ static bool bind_keywords(call *c, PyObject *kwargs) {
     int at = param_of(c->info, name);
     if (at < 0 && (ignored(name) || (!strcmp(name, "out") && o == Py_None))) continue;
     if (at < 0 && !strcmp(name, "out"))
-      return tr_raise(tr.error, AC0212, "assign the result: y = ...", "%s(): out= is not supported while tracing", c->shown) != NULL;
+      return tr_raise(tr.error, AC0212, "assign the result: y = ...", "%s(): out= is not supported while tracing",
+                      c->shown) != NULL;
     if (at < 0) return bad(c, "got an unexpected keyword argument '%s'", name) != NULL;
     if (c->given[at]) return bad(c, "got several values for argument '%s'", name) != NULL;
     c->given[at] = o;
@@ -323,8 +331,8 @@ static void fresh_sizes(call *c) {
 
 /* ---- results ---- */
 
-static const char *const pair_names[][3] = {{"sort", "values", "indices"}, {"topk", "values", "indices"},
-                                            {"max", "values", "indices"},  {"min", "values", "indices"},
+static const char *const pair_names[][3] = {{"sort", "values", "indices"},   {"topk", "values", "indices"},
+                                            {"max", "values", "indices"},    {"min", "values", "indices"},
                                             {"cummax", "values", "indices"}, {"cummin", "values", "indices"}};
 
 static PyObject *named_pair(const call *c, PyObject *list) {
@@ -361,7 +369,8 @@ static bool may_write(const ac_value *to, const ac_value *from) {
   static const int order[] = {[AC_FLOATING] = 3, [AC_SIGNED] = 2, [AC_UNSIGNED] = 2, [AC_BOOLEAN] = 1};
   if (order[ac_dtypes[from->dtype].cls] <= order[ac_dtypes[to->dtype].cls]) return true;
   tr_raise(tr.error, AC0217, "cast explicitly, or use the form that returns a new tensor",
-           "result type %s can't be cast to the desired output type %s", ac_dtypes[from->dtype].name, ac_dtypes[to->dtype].name);
+           "result type %s can't be cast to the desired output type %s", ac_dtypes[from->dtype].name,
+           ac_dtypes[to->dtype].name);
   return false;
 }
 
@@ -437,9 +446,10 @@ PyObject *tr_call(PyObject *self, PyObject *a) {
   call c = {.info = ac_op_info(op), .shown = ac_strdup(tr.arena, name), .method = *ns == 'm' || *ns == 'r'};
   if (c.info->n_params > (int)AC_COUNT(c.args) || !bind(&c, op, args, kwargs, swapped)) return NULL;
   if (random_here(op, &c))
-    return tr_raise(tr.error, AC0210,
-                    "make the random numbers outside and pass them to forward, or register them as a buffer in __init__",
-                    "%s() in forward: a kernel cannot reproduce PyTorch's random stream", name);
+    return tr_raise(
+        tr.error, AC0210,
+        "make the random numbers outside and pass them to forward, or register them as a buffer in __init__",
+        "%s() in forward: a kernel cannot reproduce PyTorch's random stream", name);
   fresh_sizes(&c);
   inplace = inplace || wants_inplace(&c);
   drop_inplace(&c);
@@ -461,8 +471,9 @@ PyObject *tr_has(PyObject *self, PyObject *a) {
 /* unknown(namespace, name, ...): raises. */
 PyObject *tr_unknown(PyObject *self, PyObject *a) {
   (void)self;
-  static const char *const prefix[][2] = {{"t", "torch."},         {"m", "Tensor."},        {"r", "Tensor."},
-                                          {"f", "torch.nn.functional."}, {"s", "torch.special."}, {"l", "torch.linalg."}};
+  static const char *const prefix[][2] = {{"t", "torch."},         {"m", "Tensor."},
+                                          {"r", "Tensor."},        {"f", "torch.nn.functional."},
+                                          {"s", "torch.special."}, {"l", "torch.linalg."}};
   PyObject *ns_o = PyTuple_GetItem(a, 0), *name_o = ns_o ? PyTuple_GetItem(a, 1) : NULL;
   const char *ns = name_o ? tr_text(ns_o) : NULL, *name = ns ? tr_text(name_o) : NULL, *where = "";
   if (!name) return NULL;
@@ -505,7 +516,8 @@ PyObject *tr_literal(PyObject *self, PyObject *a) {
     Py_XDECREF(o);
     if (!s[i]) return NULL;
   }
-  ac_value *v = tr_apply1(AC_G_TENSOR,
-                          (ac_arg[]){{.kind = AC_K_STR, .s = ac_buf_str(&b)}, tr_arg_sizes(s, rank), {.kind = AC_K_DTYPE, .d = d}}, 3);
+  ac_value *v = tr_apply1(
+      AC_G_TENSOR,
+      (ac_arg[]){{.kind = AC_K_STR, .s = ac_buf_str(&b)}, tr_arg_sizes(s, rank), {.kind = AC_K_DTYPE, .d = d}}, 3);
   return v ? tr_wrap(tr.cur, v) : NULL;
 }

@@ -7,12 +7,12 @@ enum { MAX_INDEX = 32 };
 
 typedef struct {
   PyObject *tensor;
-  ac_value *v;                 /* after the basic indices so far */
-  int dim;                     /* next dimension of v */
-  PyObject *index[MAX_INDEX];  /* tensors and lists, borrowed (kept alive by `made`) */
-  int at[MAX_INDEX];           /* dimension of v that each one indexes */
+  ac_value *v;                /* after the basic indices so far */
+  int dim;                    /* next dimension of v */
+  PyObject *index[MAX_INDEX]; /* tensors and lists, borrowed (kept alive by `made`) */
+  int at[MAX_INDEX];          /* dimension of v that each one indexes */
   int n_index;
-  PyObject *made;              /* list: owner of tensors made here */
+  PyObject *made; /* list: owner of tensors made here */
 } indexing;
 
 static bool is_mask(PyObject *o) {
@@ -22,7 +22,9 @@ static bool is_mask(PyObject *o) {
   return v && (v->dtype == AC_BOOL);
 }
 
-static bool is_list(PyObject *o) { return PyList_Check(o) || (PyTuple_Check(o) && !PyObject_TypeCheck(o, (PyTypeObject *)tr.size)); }
+static bool is_list(PyObject *o) {
+  return PyList_Check(o) || (PyTuple_Check(o) && !PyObject_TypeCheck(o, (PyTypeObject *)tr.size));
+}
 
 /* How many dimensions of the tensor an entry consumes. */
 static int consumes(PyObject *o) {
@@ -37,7 +39,8 @@ static int consumes(PyObject *o) {
 static void *refuse_mask(void) {
   tr_raise(tr.data_dependent, AC0206,
            "keep the shape: torch.where(mask, x, other), x.masked_fill(mask, value), or multiply by the mask",
-           "indexing with a bool mask: how many elements it selects depends on the data, so the result has no shape before it runs");
+           "indexing with a bool mask: how many elements it selects depends on the data, so the result has no shape "
+           "before it runs");
   return NULL;
 }
 
@@ -80,7 +83,8 @@ static const ac_sym *bound(PyObject *o, const ac_sym *n, const ac_sym *absent) {
 }
 
 static bool slice(indexing *x, PyObject *o) {
-  PyObject *part[3] = {PyObject_GetAttrString(o, "start"), PyObject_GetAttrString(o, "stop"), PyObject_GetAttrString(o, "step")};
+  PyObject *part[3] = {PyObject_GetAttrString(o, "start"), PyObject_GetAttrString(o, "stop"),
+                       PyObject_GetAttrString(o, "step")};
   const ac_sym *n = x->v->shape[x->dim], *zero = ac_sym_int(tr.cur, 0), *one_ = ac_sym_int(tr.cur, 1);
   const ac_sym *start = bound(part[0], n, zero), *stop = start ? bound(part[1], n, n) : NULL;
   const ac_sym *step = !stop ? NULL : part[2] == Py_None ? one_ : tr_sym_of(tr.cur, part[2]);
@@ -95,7 +99,8 @@ static bool slice(indexing *x, PyObject *o) {
   bool all = ac_sym_is_const(start, &c) && c == 0 && stop == n && ac_sym_is_const(step, &c) && c == 1;
   bool ok = true;
   if (!all) {
-    ac_arg a[5] = {tr_arg_t(x->v), tr_arg_i(ac_sym_int(tr.cur, x->dim)), tr_arg_i(start), tr_arg_i(stop), tr_arg_i(step)};
+    ac_arg a[5] = {tr_arg_t(x->v), tr_arg_i(ac_sym_int(tr.cur, x->dim)), tr_arg_i(start), tr_arg_i(stop),
+                   tr_arg_i(step)};
     ok = set(x, tr_apply1(AC_G_SLICE, a, 5));
   }
   x->dim++;
@@ -116,7 +121,8 @@ static bool by_tensor(indexing *x, PyObject *o) {
   ac_value *v = tr_value(o);
   if (!v) return false;
   if (ac_dtypes[v->dtype].cls == AC_FLOATING) {
-    tr_raise(tr.index_error, AC0217, "cast it: index.long()", "tensors used as indices must be integers, not %s", ac_dtypes[v->dtype].name);
+    tr_raise(tr.index_error, AC0217, "cast it: index.long()", "tensors used as indices must be integers, not %s",
+             ac_dtypes[v->dtype].name);
     return false;
   }
   PyObject *c = v->rank == 0 ? tr_constant(v) : NULL;
@@ -140,7 +146,8 @@ static bool entry(indexing *x, PyObject *o) {
   }
   if (tr_is_tensor(o) || is_list(o)) return by_tensor(x, o);
   if (PyBool_Check(o)) {
-    tr_raise(tr.index_error, AC0212, "use None to add a dimension", "indexing with True or False is not supported while tracing");
+    tr_raise(tr.index_error, AC0212, "use None to add a dimension",
+             "indexing with True or False is not supported while tracing");
     return false;
   }
   if (PySlice_Check(o)) return slice(x, o);
@@ -210,7 +217,8 @@ static ac_value *advanced(indexing *x) {
   for (int i = 1; i < x->n_index; i++) adjacent = adjacent && x->at[i] == x->at[i - 1] + 1;
   ac_value *v = adjacent ? x->v : to_front(x->v, x->at, x->n_index); /* as PyTorch: separated ones come first */
   if (!v) return NULL;
-  ac_arg a[3] = {tr_arg_t(v), {.kind = AC_K_TENSORS, .n = x->n_index, .ts = AC_NEW_N(tr.arena, ac_value *, x->n_index)},
+  ac_arg a[3] = {tr_arg_t(v),
+                 {.kind = AC_K_TENSORS, .n = x->n_index, .ts = AC_NEW_N(tr.arena, ac_value *, x->n_index)},
                  tr_arg_i(ac_sym_int(tr.cur, adjacent ? x->at[0] : 0))};
   for (int i = 0; i < x->n_index; i++)
     if (!(a[1].ts[i] = tr_value(x->index[i]))) return NULL;

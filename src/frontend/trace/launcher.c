@@ -46,7 +46,8 @@ static void *try_library(finder *f, const char *path) {
     return NULL;
   }
   if (usable(lib, version)) return lib;
-  ac_printf(&f->tried, "%s%s is Python %s", f->tried.len ? "; " : "", path, *version ? version : "of an unknown version");
+  ac_printf(&f->tried, "%s%s is Python %s", f->tried.len ? "; " : "", path,
+            *version ? version : "of an unknown version");
   dlclose(lib);
   return NULL;
 }
@@ -62,15 +63,16 @@ static void *try_pattern(finder *f, const char *pattern) {
 }
 
 static void *try_folders(finder *f, int minor) {
-  static const char *const folders[] = {"/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu", "/usr/local/lib", "/usr/local/lib64",
-                                        "/opt/*/lib", "~/.pyenv/versions/*/lib"};
+  static const char *const folders[] = {"/usr/lib",         "/usr/lib64", "/usr/lib/*-linux-gnu",   "/usr/local/lib",
+                                        "/usr/local/lib64", "/opt/*/lib", "~/.pyenv/versions/*/lib"};
   static const char *const roots[][2] = {{"PYENV_ROOT", "versions/*/lib"}, {"CONDA_PREFIX", "lib"}};
   void *lib = NULL;
   for (size_t i = 0; i < AC_COUNT(folders) && !lib; i++)
     lib = try_pattern(f, ac_sprintf(f->arena, "%s/libpython3.%d.so*", folders[i], minor));
   for (size_t i = 0; i < AC_COUNT(roots) && !lib; i++) {
     const char *root = getenv(roots[i][0]);
-    if (root && *root) lib = try_pattern(f, ac_sprintf(f->arena, "%s/%s/libpython3.%d.so*", root, roots[i][1], minor));
+    if (root && *root)
+      lib = try_pattern(f, ac_sprintf(f->arena, "%s/%s/libpython3.%d.so*", root, roots[i][1], minor));
   }
   return lib;
 }
@@ -104,8 +106,9 @@ static void *find_python(finder *f, const char *option) {
   else
     e = ac_error(&f->diags, AC0213, AC_NOLOC, "no shared library of Python 3.%d or later on this host%s%s", OLDEST,
                  f->tried.len ? ": " : "", ac_buf_str(&f->tried));
-  ac_help(&f->diags, e, "install one (Debian, Ubuntu: apt install libpython3.11), or name one with --libpython=FILE or "
-                        "$ASCENDCRAFT_LIBPYTHON (built with --enable-shared)");
+  ac_help(&f->diags, e,
+          "install one (Debian, Ubuntu: apt install libpython3.11), or name one with --libpython=FILE or "
+          "$ASCENDCRAFT_LIBPYTHON (built with --enable-shared)");
   return NULL;
 }
 
@@ -120,7 +123,8 @@ static char *program_name(finder *f, void *lib) {
   char *at = ac_absolute(f->arena, info.dli_fname);
   for (char *slash; (slash = strrchr(at, '/')) && slash != at;) {
     *slash = 0;
-    if (ac_exists(ac_sprintf(f->arena, "%s/lib/python3.%d/os.py", at, minor))) return ac_sprintf(f->arena, "%s/bin/python3", at);
+    if (ac_exists(ac_sprintf(f->arena, "%s/lib/python3.%d/os.py", at, minor)))
+      return ac_sprintf(f->arena, "%s/bin/python3", at);
   }
   return "python3";
 }
@@ -161,7 +165,8 @@ static int run_python(finder *f, void *lib, int argc, char **argv) {
 }
 
 static const char usage[] =
-    "usage: ascendcraft-trace [--libpython=FILE] [--class=NAME] [--shape=INPUT=SIZES[:DTYPE]]... [--dtype=DTYPE] [--init=LITERAL]\n"
+    "usage: ascendcraft-trace [--libpython=FILE] [--class=NAME] [--shape=INPUT=SIZES[:DTYPE]]... [--dtype=DTYPE] "
+    "[--init=LITERAL]\n"
     "                         [--timeout=SECONDS] [--memory=BYTES] FILE.py\n"
     "Traces the PyTorch module in FILE.py and prints its graph, or what is wrong, as JSON.\n"
     "       ascendcraft-trace --print-python      the version of the Python library that would be used\n";

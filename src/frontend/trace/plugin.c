@@ -72,7 +72,9 @@ static PyObject *text_or_none(const char *s) {
   return PyUnicode_DecodeUTF8(s, (Py_ssize_t)strlen(s), "replace");
 }
 
-static PyObject *place(ac_loc loc) { return Py_BuildValue("(si)", loc.file ? loc.file : "", loc.line); }
+static PyObject *place(ac_loc loc) {
+  return Py_BuildValue("(si)", loc.file ? loc.file : "", loc.line);
+}
 
 static PyObject *raise_full(PyObject *cls, const ac_diag *x) {
   PyObject *text = text_or_none(x->message), *e = text ? PyObject_CallFunctionObjArgs(cls, text, NULL) : NULL;
@@ -150,7 +152,8 @@ static PyObject *py_setup(PyObject *self, PyObject *args) {
   (void)self;
   const char *folder, *skip0, *skip1, *dtype;
   PyObject *tensor, *size, *dtypes, *hidden;
-  if (!PyArg_ParseTuple(args, "s(ss)zOOOO", &folder, &skip0, &skip1, &dtype, &tensor, &size, &dtypes, &hidden)) return NULL;
+  if (!PyArg_ParseTuple(args, "s(ss)zOOOO", &folder, &skip0, &skip1, &dtype, &tensor, &size, &dtypes, &hidden))
+    return NULL;
   tr.folder = ac_strdup(tr.arena, folder);
   tr.skip[0] = ac_strdup(tr.arena, skip0);
   tr.skip[1] = ac_strdup(tr.arena, skip1);
@@ -214,7 +217,8 @@ static PyMethodDef methods[] = {
     {"report", tr_report, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-static struct PyModuleDef module_def = {PyModuleDef_HEAD_INIT, "_ascendcraft", NULL, -1, methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT, "_ascendcraft", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 static PyObject *new_error(const char *name, PyObject *base1, PyObject *base2) {
   PyObject *bases = base2 ? PyTuple_Pack(2, base1, base2) : PyTuple_Pack(1, base1);
@@ -223,13 +227,16 @@ static PyObject *new_error(const char *name, PyObject *base1, PyObject *base2) {
   return e;
 }
 
-static bool add(PyObject *m, const char *name, PyObject *o) { return o && !PyObject_SetAttrString(m, name, o); }
+static bool add(PyObject *m, const char *name, PyObject *o) {
+  return o && !PyObject_SetAttrString(m, name, o);
+}
 
 static void out_of_memory(size_t wanted, void *user) {
   (void)user;
   (void)wanted;
-  static const char text[] = "{\"diags\":[{\"severity\":\"error\",\"code\":\"AC0208\",\"message\":\"the traced graph does not fit "
-                             "into the memory limit\",\"notes\":[],\"help\":[]}]}\n";
+  static const char text[] =
+      "{\"diags\":[{\"severity\":\"error\",\"code\":\"AC0208\",\"message\":\"the traced graph does not fit "
+      "into the memory limit\",\"notes\":[],\"help\":[]}]}\n";
   PyErr_Clear();
   PyObject *fd = PyObject_GetAttrString(tr.module, "out_fd");
   int n = fd ? (int)PyLong_AsLong(fd) : 1;
@@ -256,9 +263,10 @@ PyMODINIT_FUNC PyInit__ascendcraft(void) {
   tr.data_dependent = new_error("_ascendcraft.DataDependent", tr.error, PyExc_TypeError);
   tr.tensor_type = tr_tensor_type();
   tr.sym_type = tr_sym_type();
-  if (!add(m, "TraceError", tr.error) || !add(m, "UnknownOperation", tr.unknown) || !add(m, "BadArguments", tr.bad_args) ||
-      !add(m, "BadIndex", tr.index_error) || !add(m, "DataDependent", tr.data_dependent) ||
-      !add(m, "TensorBase", (PyObject *)tr.tensor_type) || !add(m, "SymInt", (PyObject *)tr.sym_type))
+  if (!add(m, "TraceError", tr.error) || !add(m, "UnknownOperation", tr.unknown) ||
+      !add(m, "BadArguments", tr.bad_args) || !add(m, "BadIndex", tr.index_error) ||
+      !add(m, "DataDependent", tr.data_dependent) || !add(m, "TensorBase", (PyObject *)tr.tensor_type) ||
+      !add(m, "SymInt", (PyObject *)tr.sym_type))
     return NULL;
   return m;
 }

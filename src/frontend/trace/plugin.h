@@ -13,22 +13,20 @@
 #include "graph/graph.h"
 
 typedef struct {
-  PyObject_HEAD
-  ac_graph *g;
+  PyObject_HEAD ac_graph *g;
   const ac_sym *s;
 } tr_sym;
 
 typedef struct {
-  PyObject_HEAD
-  ac_graph *g;
-  ac_value *v;          /* value now, up to base's `base_version` */
-  PyObject *base;       /* a view: the tensor that it is a view of; else NULL */
-  ac_value *made, *of;  /* a view: `made` was computed from base's value `of` by view operations, */
-  ac_graph *made_in;    /* in this graph */
-  uint64_t version;     /* counts writes */
+  PyObject_HEAD ac_graph *g;
+  ac_value *v;         /* value now, up to base's `base_version` */
+  PyObject *base;      /* a view: the tensor that it is a view of; else NULL */
+  ac_value *made, *of; /* a view: `made` was computed from base's value `of` by view operations, */
+  ac_graph *made_in;   /* in this graph */
+  uint64_t version;    /* counts writes */
   uint64_t base_version;
-  bool strided;         /* a view that does not lie in memory in order */
-  bool maybe_copy;      /* reshape of something strided: view or copy, as memory happens to lie */
+  bool strided;    /* a view that does not lie in memory in order */
+  bool maybe_copy; /* reshape of something strided: view or copy, as memory happens to lie */
 } tr_tensor;
 
 typedef struct {
@@ -36,18 +34,19 @@ typedef struct {
   ac_diags kept;    /* warnings for the answer */
   ac_diags scratch; /* where graph's errors go, until they are raised as exceptions */
   ac_strings *texts;
-  ac_graph *gen, *main, *cur; /* cur: gen while the file is loaded, constructed and asked for inputs; main in forward */
-  bool fresh_sizes;           /* in get_inputs: sizes of creation functions are symbols */
-  const char *folder;         /* of the user's file, with '/' */
-  const char *skip[2];        /* folders in it that are not the user's */
-  ac_dtype dtype;             /* --dtype, or AC_NODTYPE */
-  ac_map *lifted;             /* id of a gen value -> value of main */
+  ac_graph *gen, *main,
+      *cur;            /* cur: gen while the file is loaded, constructed and asked for inputs; main in forward */
+  bool fresh_sizes;    /* in get_inputs: sizes of creation functions are symbols */
+  const char *folder;  /* of the user's file, with '/' */
+  const char *skip[2]; /* folders in it that are not the user's */
+  ac_dtype dtype;      /* --dtype, or AC_NODTYPE */
+  ac_map *lifted;      /* id of a gen value -> value of main */
   PyTypeObject *tensor_type, *sym_type;
-  PyObject *module;           /* _ascendcraft */
-  PyObject *tensor, *size;    /* Python classes Tensor, Size */
-  PyObject *dtypes;           /* dict: name -> dtype object */
-  PyObject *hidden;           /* callable(tensor) -> name of the module attribute that holds it, or None */
-  PyObject *cells;            /* list: tensor of each graph input (None for scalars) */
+  PyObject *module;        /* _ascendcraft */
+  PyObject *tensor, *size; /* Python classes Tensor, Size */
+  PyObject *dtypes;        /* dict: name -> dtype object */
+  PyObject *hidden;        /* callable(tensor) -> name of the module attribute that holds it, or None */
+  PyObject *cells;         /* list: tensor of each graph input (None for scalars) */
   PyObject *error, *unknown, *bad_args, *data_dependent, *index_error; /* exception classes */
 } tr_state;
 extern tr_state tr;
@@ -73,7 +72,7 @@ ac_graph *tr_graph_start(void);     /* cur, with an empty scratch */
 /* ---- symint.c ---- */
 PyTypeObject *tr_sym_type(void);
 bool tr_is_sym(PyObject *o);
-bool tr_is_int(PyObject *o); /* int or SymInt, not bool */
+bool tr_is_int(PyObject *o);                         /* int or SymInt, not bool */
 PyObject *tr_sym_wrap(ac_graph *g, const ac_sym *s); /* a plain int where constant */
 /* Of an int or SymInt, in graph g; NULL with an exception. */
 const ac_sym *tr_sym_of(ac_graph *g, PyObject *o);
@@ -103,7 +102,6 @@ ac_arg tr_arg_i(const ac_sym *s);
 ac_arg tr_arg_sizes(const ac_sym *const *s, int n);
 ac_value *tr_reshape(ac_value *v, const ac_sym *const *shape, int rank);
 bool tr_is_random(const ac_value *v);
-PyObject *tr_of_scratch(ac_value **outs, int n);
 
 /* ---- bind.c: calls ---- */
 PyObject *tr_call(PyObject *self, PyObject *args);

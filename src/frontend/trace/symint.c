@@ -7,13 +7,17 @@
 
 static const char fixed[] = "a size used as a Python number";
 
-bool tr_is_sym(PyObject *o) { return Py_TYPE(o) == tr.sym_type; }
-bool tr_is_int(PyObject *o) { return tr_is_sym(o) || (PyLong_Check(o) && !PyBool_Check(o)); }
+bool tr_is_sym(PyObject *o) {
+  return Py_TYPE(o) == tr.sym_type;
+}
+bool tr_is_int(PyObject *o) {
+  return tr_is_sym(o) || (PyLong_Check(o) && !PyBool_Check(o));
+}
 
 PyObject *tr_sym_wrap(ac_graph *g, const ac_sym *s) {
   int64_t c;
   if (ac_sym_is_const(s, &c)) return PyLong_FromLongLong(c);
-  allocfunc alloc = __extension__(allocfunc)PyType_GetSlot(tr.sym_type, Py_tp_alloc);
+  allocfunc alloc = __extension__(allocfunc) PyType_GetSlot(tr.sym_type, Py_tp_alloc);
   tr_sym *o = (tr_sym *)alloc(tr.sym_type, 0);
   if (o) {
     o->g = g;
@@ -22,7 +26,9 @@ PyObject *tr_sym_wrap(ac_graph *g, const ac_sym *s) {
   return (PyObject *)o;
 }
 
-const ac_sym *tr_sym_rehome(ac_graph *g, const ac_sym *s) { return ac_sym_int(g, s->example); }
+const ac_sym *tr_sym_rehome(ac_graph *g, const ac_sym *s) {
+  return ac_sym_int(g, s->example);
+}
 
 const ac_sym *tr_sym_of(ac_graph *g, PyObject *o) {
   if (tr_is_sym(o)) {
@@ -102,8 +108,12 @@ static PyObject *binary(PyObject *x, PyObject *y, ac_symkind k, bool minus, numb
   return result(g, minus ? ac_sym_sub(g, a, b) : ac_sym_op(g, k, a, b));
 }
 
-static PyObject *sym_add(PyObject *x, PyObject *y) { return binary(x, y, AC_SYM_ADD, false, PyNumber_Add); }
-static PyObject *sym_sub(PyObject *x, PyObject *y) { return binary(x, y, AC_SYM_ADD, true, PyNumber_Subtract); }
+static PyObject *sym_add(PyObject *x, PyObject *y) {
+  return binary(x, y, AC_SYM_ADD, false, PyNumber_Add);
+}
+static PyObject *sym_sub(PyObject *x, PyObject *y) {
+  return binary(x, y, AC_SYM_ADD, true, PyNumber_Subtract);
+}
 static PyObject *sym_mul(PyObject *x, PyObject *y) {
   PyObject *other = tr_is_sym(x) ? y : x;
   if (PyList_Check(other) || PyTuple_Check(other) || PyUnicode_Check(other)) { /* [0] * n */
@@ -127,22 +137,40 @@ static PyObject *divided(PyObject *x, PyObject *y, ac_symkind k, number_op op) {
   }
   return on_fixed(x, y, op);
 }
-static PyObject *sym_floordiv(PyObject *x, PyObject *y) { return divided(x, y, AC_SYM_FLOORDIV, PyNumber_FloorDivide); }
-static PyObject *sym_mod(PyObject *x, PyObject *y) { return divided(x, y, AC_SYM_MOD, PyNumber_Remainder); }
+static PyObject *sym_floordiv(PyObject *x, PyObject *y) {
+  return divided(x, y, AC_SYM_FLOORDIV, PyNumber_FloorDivide);
+}
+static PyObject *sym_mod(PyObject *x, PyObject *y) {
+  return divided(x, y, AC_SYM_MOD, PyNumber_Remainder);
+}
 static PyObject *sym_divmod(PyObject *x, PyObject *y) {
   PyObject *q = sym_floordiv(x, y), *r = q ? sym_mod(x, y) : NULL, *t = r ? PyTuple_Pack(2, q, r) : NULL;
   Py_XDECREF(q);
   Py_XDECREF(r);
   return t;
 }
-static PyObject *sym_truediv(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_TrueDivide); }
-static PyObject *sym_lshift(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_Lshift); }
-static PyObject *sym_rshift(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_Rshift); }
-static PyObject *sym_and(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_And); }
-static PyObject *sym_or(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_Or); }
-static PyObject *sym_xor(PyObject *x, PyObject *y) { return on_fixed(x, y, PyNumber_Xor); }
+static PyObject *sym_truediv(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_TrueDivide);
+}
+static PyObject *sym_lshift(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_Lshift);
+}
+static PyObject *sym_rshift(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_Rshift);
+}
+static PyObject *sym_and(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_And);
+}
+static PyObject *sym_or(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_Or);
+}
+static PyObject *sym_xor(PyObject *x, PyObject *y) {
+  return on_fixed(x, y, PyNumber_Xor);
+}
 
-static PyObject *power2(PyObject *x, PyObject *y) { return PyNumber_Power(x, y, Py_None); }
+static PyObject *power2(PyObject *x, PyObject *y) {
+  return PyNumber_Power(x, y, Py_None);
+}
 static PyObject *sym_pow(PyObject *x, PyObject *y, PyObject *z) {
   if (z != Py_None) return tr_ref(Py_NotImplemented);
   if (!tr_is_sym(x) || !PyLong_Check(y)) return on_fixed(x, y, power2);
@@ -162,13 +190,17 @@ static PyObject *sym_neg(PyObject *x) {
   tr_sym *s = (tr_sym *)x;
   return tr_sym_wrap(s->g, ac_sym_sub(s->g, ac_sym_int(s->g, 0), s->s));
 }
-static PyObject *sym_pos(PyObject *x) { return tr_ref(x); }
+static PyObject *sym_pos(PyObject *x) {
+  return tr_ref(x);
+}
 static PyObject *sym_invert(PyObject *x) {
   PyObject *i = fixed_int(x), *r = i ? PyNumber_Invert(i) : NULL;
   Py_XDECREF(i);
   return r;
 }
-static PyObject *sym_index(PyObject *x) { return fixed_int(x); }
+static PyObject *sym_index(PyObject *x) {
+  return fixed_int(x);
+}
 static PyObject *sym_float(PyObject *x) {
   int64_t v;
   return tr_sym_fix(x, &v, fixed) ? PyFloat_FromDouble((double)v) : NULL;
@@ -193,7 +225,8 @@ static int sym_bool(PyObject *x) {
 /* n < 2.5 is n < 3, n <= 2.5 is n <= 2. */
 static PyObject *compare_float(tr_sym *s, double f, int op) {
   if (!(fabs(f) < 9e18)) { /* inf, NaN, or beyond any size */
-    PyObject *a = PyFloat_FromDouble(0.0), *b = PyFloat_FromDouble(f), *r = a && b ? PyObject_RichCompare(a, b, op) : NULL;
+    PyObject *a = PyFloat_FromDouble(0.0), *b = PyFloat_FromDouble(f),
+             *r = a && b ? PyObject_RichCompare(a, b, op) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
     return r;
@@ -241,7 +274,9 @@ static Py_hash_t sym_hash(PyObject *x) {
 }
 
 /* Text is for messages: it fixes nothing. */
-static PyObject *sym_repr(PyObject *x) { return PyUnicode_FromFormat("%lld", (long long)((tr_sym *)x)->s->example); }
+static PyObject *sym_repr(PyObject *x) {
+  return PyUnicode_FromFormat("%lld", (long long)((tr_sym *)x)->s->example);
+}
 static PyObject *sym_format(PyObject *x, PyObject *spec) {
   PyObject *i = PyLong_FromLongLong(((tr_sym *)x)->s->example), *r = i ? PyObject_Format(i, spec) : NULL;
   Py_XDECREF(i);
@@ -270,10 +305,13 @@ static PyObject *sym_symbol(PyObject *x, PyObject *unused) {
 }
 
 PyTypeObject *tr_sym_type(void) {
-  static PyMethodDef methods[] = {{"__trunc__", sym_fixed_method, METH_NOARGS, NULL}, {"__floor__", sym_round, METH_VARARGS, NULL},
-                                  {"__ceil__", sym_round, METH_VARARGS, NULL},        {"__round__", sym_round, METH_VARARGS, NULL},
-                                  {"__format__", sym_format, METH_O, NULL},           
-                                  {"symbol", sym_symbol, METH_NOARGS, NULL},          {NULL, NULL, 0, NULL}};
+  static PyMethodDef methods[] = {{"__trunc__", sym_fixed_method, METH_NOARGS, NULL},
+                                  {"__floor__", sym_round, METH_VARARGS, NULL},
+                                  {"__ceil__", sym_round, METH_VARARGS, NULL},
+                                  {"__round__", sym_round, METH_VARARGS, NULL},
+                                  {"__format__", sym_format, METH_O, NULL},
+                                  {"symbol", sym_symbol, METH_NOARGS, NULL},
+                                  {NULL, NULL, 0, NULL}};
   static PyGetSetDef getset[] = {{"__class__", sym_class, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
   PyType_Slot slots[] = {{Py_nb_add, TR_SLOT(sym_add)},
                          {Py_nb_subtract, TR_SLOT(sym_sub)},

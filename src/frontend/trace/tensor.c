@@ -3,12 +3,16 @@
 
 #include <string.h>
 
-bool tr_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, tr.tensor_type); }
+bool tr_is_tensor(PyObject *o) {
+  return PyObject_TypeCheck(o, tr.tensor_type);
+}
 
-static tr_tensor *cell(PyObject *o) { return (tr_tensor *)o; }
+static tr_tensor *cell(PyObject *o) {
+  return (tr_tensor *)o;
+}
 
 static PyObject *new_cell(PyTypeObject *type, ac_graph *g, ac_value *v) {
-  allocfunc alloc = __extension__(allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  allocfunc alloc = __extension__(allocfunc) PyType_GetSlot(type, Py_tp_alloc);
   tr_tensor *t = (tr_tensor *)alloc(type, 0);
   if (t) {
     t->g = g;
@@ -17,12 +21,18 @@ static PyObject *new_cell(PyTypeObject *type, ac_graph *g, ac_value *v) {
   return (PyObject *)t;
 }
 
-PyObject *tr_wrap(ac_graph *g, ac_value *v) { return new_cell((PyTypeObject *)tr.tensor, g, v); }
+PyObject *tr_wrap(ac_graph *g, ac_value *v) {
+  return new_cell((PyTypeObject *)tr.tensor, g, v);
+}
 
 /* ---- short forms of graph calls ---- */
 
-ac_arg tr_arg_t(ac_value *v) { return (ac_arg){.kind = AC_K_TENSOR, .t = v}; }
-ac_arg tr_arg_i(const ac_sym *s) { return (ac_arg){.kind = AC_K_INT, .i = s}; }
+ac_arg tr_arg_t(ac_value *v) {
+  return (ac_arg){.kind = AC_K_TENSOR, .t = v};
+}
+ac_arg tr_arg_i(const ac_sym *s) {
+  return (ac_arg){.kind = AC_K_INT, .i = s};
+}
 ac_arg tr_arg_sizes(const ac_sym *const *s, int n) {
   const ac_sym **copy = AC_NEW_N(tr.arena, const ac_sym *, n);
   if (n) memcpy(copy, s, (size_t)n * sizeof *copy);
@@ -91,7 +101,9 @@ static bool any_random(const ac_value *v, ac_map *seen) {
   return false;
 }
 
-bool tr_is_random(const ac_value *v) { return any_random(v, ac_map_new(tr.arena)); }
+bool tr_is_random(const ac_value *v) {
+  return any_random(v, ac_map_new(tr.arena));
+}
 
 /* A constant that was made while the module was built (a table, a mask), made again in forward's graph. */
 static ac_value *lift(const ac_value *v) {
@@ -112,9 +124,9 @@ static ac_value *lift(const ac_value *v) {
   int n_out = 0;
   ac_value **outs = NULL;
   if (n->op == AC_G_CONST || n->op == AC_G_SIZE) {
-    ac_value *c = args[0].is_bool                           ? ac_graph_boolean(tr.cur, args[0].f != 0)
+    ac_value *c = args[0].is_bool                        ? ac_graph_boolean(tr.cur, args[0].f != 0)
                   : n->op == AC_G_SIZE || args[0].is_int ? ac_graph_integer(tr.cur, args[0].i)
-                                                        : ac_graph_number(tr.cur, args[0].f);
+                                                         : ac_graph_number(tr.cur, args[0].f);
     ac_map_put(tr.lifted, key, c);
     return c;
   }
@@ -167,7 +179,8 @@ static bool to_hidden_input(PyObject *o) {
              "forward uses a tensor of random numbers that was made outside of it and belongs to no module");
     return false;
   }
-  PyObject *args = Py_BuildValue("(OOsOz)", o, name, "buffer", Py_None, NULL), *r = args ? tr_input(NULL, args) : NULL;
+  PyObject *args = Py_BuildValue("(OOsOz)", o, name, "buffer", Py_None, NULL),
+           *r = args ? tr_input(NULL, args) : NULL;
   Py_XDECREF(args);
   Py_DECREF(name);
   Py_XDECREF(r);
@@ -300,7 +313,8 @@ static ac_value *put(const ac_value *made, const ac_value *of, ac_value *now, ac
   }
   if (!up && !PyErr_Occurred())
     tr_raise(tr.error, AC0212, "write to a clone() of it, or use the form that returns a new tensor",
-             "writing in place into a tensor made by %s() would write several elements that share their memory, or is not supported",
+             "writing in place into a tensor made by %s() would write several elements that share their memory, or "
+             "is not supported",
              ac_op_info(n->op)->id);
   return up ? put(n->args[0].t, of, now, up, rehome) : NULL;
 }
@@ -308,8 +322,10 @@ static ac_value *put(const ac_value *made, const ac_value *of, ac_value *now, ac
 bool tr_write(PyObject *o, ac_value *v) {
   tr_tensor *t = cell(o);
   if (t->maybe_copy) {
-    tr_raise(tr.error, AC0212, "use view() on something contiguous, or write with an expression that returns a new tensor",
-             "writing in place into a reshape of a strided tensor: whether that is a view or a copy depends on memory layout");
+    tr_raise(tr.error, AC0212,
+             "use view() on something contiguous, or write with an expression that returns a new tensor",
+             "writing in place into a reshape of a strided tensor: whether that is a view or a copy depends on "
+             "memory layout");
     return false;
   }
   if (t->base) {
@@ -352,7 +368,8 @@ PyObject *tr_constant(ac_value *v) {
   switch (n->op) {
   case AC_G_SIZE: return tr_sym_wrap(tr.cur, n->args[0].i);
   case AC_G_CONST:
-    if (n->args[0].is_bool) return PyBool_FromLong(n->args[0].is_int ? n->args[0].i->example != 0 : n->args[0].f != 0);
+    if (n->args[0].is_bool)
+      return PyBool_FromLong(n->args[0].is_int ? n->args[0].i->example != 0 : n->args[0].f != 0);
     return n->args[0].is_int ? tr_sym_wrap(tr.cur, n->args[0].i) : PyFloat_FromDouble(n->args[0].f);
   case AC_G_TENSOR: return number_of(strtod(n->args[0].s, NULL), v->dtype);
   case AC_G_FULL: return number_of(n->args[1].is_int ? (double)n->args[1].i->example : n->args[1].f, v->dtype);
@@ -367,8 +384,7 @@ PyObject *tr_constant(ac_value *v) {
   case AC_G_SQUEEZE:
   case AC_G_UNSQUEEZE:
   case AC_G_EXPAND:
-  case AC_G_SELECT:
-    return n->args[0].t->rank == 0 || n->op != AC_G_SELECT ? tr_constant(n->args[0].t) : NULL;
+  case AC_G_SELECT: return n->args[0].t->rank == 0 || n->op != AC_G_SELECT ? tr_constant(n->args[0].t) : NULL;
   default: return NULL;
   }
 }
@@ -378,7 +394,7 @@ PyObject *tr_constant(ac_value *v) {
 static void dealloc(PyObject *o) {
   PyTypeObject *type = Py_TYPE(o);
   Py_XDECREF(cell(o)->base);
-  freefunc f = __extension__(freefunc)PyType_GetSlot(type, Py_tp_free);
+  freefunc f = __extension__(freefunc) PyType_GetSlot(type, Py_tp_free);
   f(o);
   Py_DECREF(type);
 }
@@ -474,7 +490,9 @@ PyTypeObject *tr_tensor_type(void) {
                                  {"_view_of", get_base, NULL, NULL, NULL},
                                  {"_strided", get_strided, NULL, NULL, NULL},
                                  {NULL, NULL, NULL, NULL, NULL}};
-  PyType_Slot slots[] = {{Py_tp_dealloc, TR_SLOT(dealloc)}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, {0, NULL}};
-  PyType_Spec spec = {"_ascendcraft.TensorBase", (int)sizeof(tr_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, TR_SLOT(dealloc)}, {Py_tp_methods, methods}, {Py_tp_getset, getset}, {0, NULL}};
+  PyType_Spec spec = {"_ascendcraft.TensorBase", (int)sizeof(tr_tensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                      slots};
   return (PyTypeObject *)PyType_FromSpec(&spec);
 }

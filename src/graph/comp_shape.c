@@ -146,7 +146,7 @@ static bool split_by(ac_rule *r, ac_value *x, int d, const ac_sym *size) {
   const ac_sym *n = x->shape[d];
   if (size->example < 0 || (!size->example && n->example))
     return ac_rule_fail(r, AC0304, "use a size of at least 1", "pieces of size %lld", (long long)size->example);
-  int64_t count = n->example && size->example ? (n->example + size->example - 1) / size->example : 1;
+  int64_t count = n->example && size->example ? (n->example - 1) / size->example + 1 : 1;
   const char *why = ac_sprintf(g->arena, "%s: the number of pieces", ac_op_info(r->op)->id);
   if (count > 1) ac_sym_guard(g, AC_GUARD_LT, s_muli(g, size, count - 1), n, r->loc, why);
   ac_sym_guard(g, AC_GUARD_LE, n, s_muli(g, size, count), r->loc, why);
@@ -232,6 +232,7 @@ static bool diag(ac_rule *r) {
   s[0] = s[1] = x->shape[0];
   ac_value *m = AP(r, AC_G_TRIL, A_T(AP(r, AC_G_TRIU, A_T(AP(r, AC_G_EXPAND, A_T(x), A_IS(s, 2))))));
   if (!k) return ac_rule_give(r, m);
+  if (k == INT64_MIN) return ac_rule_fail(r, AC0304, NULL, "diagonal %lld is out of reach", (long long)k);
   p[0] = num(r, k > 0 ? k : 0);  /* columns in front */
   p[1] = num(r, k < 0 ? -k : 0); /* columns behind */
   p[2] = p[1];                   /* rows above */

@@ -146,7 +146,7 @@ static ac_arg to_scalar(ac_graph *g, ac_arg a) {
     s.is_int = s.is_bool = true;
     s.i = ac_sym_int(g, a.b);
   }
-  if (s.is_int && !s.i) s.i = ac_sym_int(g, (int64_t)s.f);
+  if (s.is_int && !s.i) s.i = ac_sym_int(g, fabs(s.f) < 0x1p63 ? (int64_t)s.f : 0);
   if (s.is_int) s.f = (double)s.i->example;
   return s;
 }
@@ -183,7 +183,7 @@ static bool convert(ac_rule *r, const ac_opparam *p, ac_arg *a) {
     a->n = 1;
     break;
   case AC_K_SCALAR:
-    if (a->kind == AC_K_STR) return true; /* norm(p='fro'): the operation looks at it */
+    if (a->kind == AC_K_STR) return r->op == AC_G_TORCH_NORM || r->op == AC_G_LINALG_NORM; /* 'fro': the expansion looks at it */
     if (!is_scalar_kind(a->kind)) return false;
     *a = to_scalar(g, *a);
     break;

@@ -249,11 +249,6 @@ static ac_value *value_of(reader *r, const json_t *j) {
 
 static bool scalar_of(reader *r, const json_t *j, ac_arg *a) {
   const json_t *b = json_object_get(j, "bool"), *i = json_object_get(j, "int"), *f = json_object_get(j, "float");
-  if (json_is_string(j)) { /* norm's 'fro' */
-    a->kind = AC_K_STR;
-    a->s = ac_strdup(r->g->arena, json_string_value(j));
-    return true;
-  }
   a->is_bool = json_is_boolean(b);
   a->is_int = b || i;
   if (f) return real_of(f, &a->f) || bad(r, "not a number");
@@ -350,7 +345,7 @@ static bool read_node(reader *r, const json_t *j) {
     g->priv->outer = op;
     bool ok = ac_rule_infer(&rule) && !g->priv->failed;
     g->priv->frozen = false;
-    if (!ok) return bad(r, "its rule refuses it");
+    if (!ok) return false;
     if (g->priv->missing) return bad(r, "guards that it needs are missing");
   }
   if ((int)json_array_size(outs) != rule.n_out) return bad(r, "wrong number of outputs");
@@ -428,7 +423,11 @@ static bool each(reader *r, const json_t *j, const char *key, const char *what, 
     const json_t *x = json_array_get(a, i);
     const char *op = text_of(x, "op");
     r->where = ac_sprintf(r->g->arena, "%s %zu%s%s%s", what, i, op ? " (" : "", op ? op : "", op ? ")" : "");
-    if (!f(r, x)) return false;
+    int before = r->d->errors;
+    if (f(r, x)) continue;
+    /* a rule's own message went to the quiet list */
+    const ac_diags *quiet = r->g->diags;
+    return r->d->errors > before ? false : bad(r, "%s", quiet->list.len ? quiet->list.data[quiet->list.len - 1]->message : "not valid");
   }
   return true;
 }

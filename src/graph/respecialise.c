@@ -271,7 +271,7 @@ static void bind_gen(replay *r, const ac_graph *g, const ac_shape *inputs) {
 static bool new_rank(replay *r, const ac_graph *g, const ac_shape *inputs, const ac_arg *size, ac_arg *out) {
   for (size_t i = 0; i < g->inputs.len; i++) {
     const ac_value *v = g->inputs.data[i].gen;
-    if (!v || v->rank != size->n || v->rank == inputs[i].rank || memcmp(v->shape, size->is, (size_t)size->n * sizeof *size->is) != 0) continue;
+    if (!v || v->rank != size->n || v->rank == inputs[i].rank || (size->n && memcmp(v->shape, size->is, (size_t)size->n * sizeof *size->is) != 0)) continue;
     const ac_sym **s = AC_NEW_N(r->out->arena, const ac_sym *, inputs[i].rank);
     for (int k = 0; k < inputs[i].rank; k++) s[k] = ac_sym_int(r->out, inputs[i].dim[k]);
     *out = A_IS(s, inputs[i].rank);

@@ -199,7 +199,8 @@ static bool select_scatter(ac_rule *r) {
   int64_t i;
   if (!x->rank || s->rank != x->rank - 1) return ac_rule_fail(r, AC0301, NULL, "src %s does not fit one entry of %s", ac_value_text(r, s), ac_value_text(r, x));
   if (!ac_rule_dim(r, 2, x->rank, &d) || !ac_rule_int(r, 3, &i)) return false;
-  if (!ac_rule_le(r, num(r, i < 0 ? -i : i + 1), x->shape[d], "select_scatter: the index is inside"))
+  bool far = i == INT64_MIN || i == INT64_MAX;
+  if (far || !ac_rule_le(r, num(r, i < 0 ? -i : i + 1), x->shape[d], "select_scatter: the index is inside"))
     return ac_rule_fail(r, AC0302, NULL, "index %lld is out of range for dimension %d of %s", (long long)i, d, ac_value_text(r, x));
   for (int k = 0, n = 0; k < x->rank; k++) {
     if (k == d) continue;

@@ -223,7 +223,7 @@ static bool diagonal(ac_rule *r) {
   if (x->rank < 2) return ac_rule_fail(r, AC0302, NULL, "needs at least 2 dimensions, got %s", ac_value_text(r, x));
   if (!ac_rule_int(r, 1, &off) || !ac_rule_dim(r, 2, x->rank, &a) || !ac_rule_dim(r, 3, x->rank, &b)) return false;
   if (a == b) return ac_rule_fail(r, AC0302, "name two different dimensions", "dim1 and dim2 are both %d", a);
-  const ac_sym *rows = s_addi(g, x->shape[a], off < 0 ? off : 0), *cols = s_addi(g, x->shape[b], off > 0 ? -off : 0);
+  const ac_sym *rows = s_addi(g, x->shape[a], off < 0 ? off : 0), *cols = s_addi(g, x->shape[b], off > 0 ? -off : 0); /* off > 0: its negative exists */
   const char *why = "diagonal: which side is shorter";
   const ac_sym *len = ac_sym_guard(g, AC_GUARD_LE, rows, cols, r->loc, why) ? rows : cols;
   if (!ac_sym_guard(g, AC_GUARD_LE, num(r, 0), len, r->loc, why)) len = num(r, 0);
@@ -323,7 +323,7 @@ static bool pad(ac_rule *r) {
   const ac_value *x = r->args[0].t;
   const ac_arg *p = &r->args[1];
   const char *mode = r->args[2].s;
-  bool constant = !strcmp(mode, "constant");
+  const bool constant = !strcmp(mode, "constant");
   if (!constant && strcmp(mode, "reflect") && strcmp(mode, "replicate") && strcmp(mode, "circular"))
     return ac_rule_fail(r, AC0304, "use constant, reflect, replicate or circular", "mode '%s' is unknown", mode);
   int k = p->n / 2;

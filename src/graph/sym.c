@@ -382,7 +382,7 @@ static mono common(ac_graph *g, const poly *x, const poly *y) {
       if (first) {
         c.n = m->n;
         c.f = AC_NEW_N(g->arena, const ac_sym *, m->n);
-        memcpy(c.f, m->f, (size_t)m->n * sizeof *c.f);
+        if (m->n) memcpy(c.f, m->f, (size_t)m->n * sizeof *c.f);
         first = false;
         continue;
       }
@@ -484,6 +484,7 @@ const ac_sym *ac_sym_op(ac_graph *g, ac_symkind k, const ac_sym *a, const ac_sym
   case AC_SYM_FLOORDIV:
   case AC_SYM_MOD:
     if (!b->example) return fail(g, a, k == AC_SYM_MOD ? "%" : "//", b, "divides by zero");
+    if (a->example == INT64_MIN && b->example == -1) break;
     r = ac_sym_is_const(b, &d) ? div_const(g, k, a, d) : div_symbolic(g, k, a, b);
     break;
   case AC_SYM_MIN:

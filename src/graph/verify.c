@@ -24,7 +24,7 @@ static const char *check_args(ac_graph *g, const ac_node *n, const bool *seen) {
   for (int i = 0; i < n->n_args; i++) {
     const ac_arg *a = &n->args[i];
     if (a->absent) continue;
-    if (a->kind != o->params[i].kind && !(a->kind == AC_K_STR && o->params[i].kind == AC_K_SCALAR))
+    if (a->kind != o->params[i].kind)
       return say(g, "%s: argument `%s` is of another kind than the signature says", o->id, o->params[i].name);
     if (a->kind == AC_K_TENSOR && !defined(g, seen, a->t)) return say(g, "%s: argument `%s` is used before it is made", o->id, o->params[i].name);
     for (int k = 0; a->kind == AC_K_TENSORS && k < a->n; k++)

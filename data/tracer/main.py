@@ -133,38 +133,53 @@ def system_folders():
 
 # ---- diagnostics ----
 
+def columns(code, lasti, line):
+    """Of one instruction, from 1; Python knows them from 3.11 on."""
+    if not hasattr(code, "co_positions"):
+        return 0, 0
+    for i, (first, last, col, end) in enumerate(code.co_positions()):
+        if i == lasti // 2:
+            return (col + 1, end + 1 if last == first else 0) if first == line and col is not None else (0, 0)
+    return 0, 0
+
+
 def frames_of(exc, folder):
-    """(file, line, function) of the frames in the user's folder, outermost first."""
+    """(file, line, function, columns) of the frames in the user's folder, outermost first."""
     out, tb = [], exc.__traceback__
     lib = (HERE + os.sep, stdlib() + os.sep)
     while tb is not None:
         name = tb.tb_frame.f_code.co_filename
         if name.startswith(folder) and not name.startswith(lib):
-            out.append((name, tb.tb_lineno, tb.tb_frame.f_code.co_name))
+            code = tb.tb_frame.f_code
+            out.append((name, tb.tb_lineno, code.co_name, columns(code, tb.tb_lasti, tb.tb_lineno)))
         tb = tb.tb_next
     return out
 
 
-def diag(code, message, file=None, line=0, column=0, help=(), notes=()):
+def diag(code, message, at, help=(), notes=()):
+    """at: (file, line, ..., (column, end column))."""
     d = {"severity": "error", "code": code, "message": message, "help": list(help), "notes": list(notes)}
+    file, line, (column, end) = at[0], at[1], at[-1]
     if file:
         d["file"] = file
         if line:
             d["line"] = line
-        if column:
+        if line and column:
             d["column"] = column
+        if line and end > column:
+            d["end_column"] = end
     return d
 
 
 def where_called(frames):
-    return [{"file": f, "line": n, "message": "called from here, in %s" % fn} for f, n, fn in reversed(frames[:-1])
+    return [{"file": f, "line": n, "message": "called from here, in %s" % fn} for f, n, fn, _ in reversed(frames[:-1])
             if not fn.startswith("<module") or len(frames) < 3][:6]
 
 
 def explain(exc, folder, stage, file, o):
     """One exception as a diagnostic."""
     frames = frames_of(exc, folder)
-    at = frames[-1] if frames else (file, 0, "")
+    at = frames[-1] if frames else (file, 0, "", (0, 0))
     text = str(exc)
     kind = type(exc).__name__
     notes = where_called(frames)
@@ -172,30 +187,30 @@ def explain(exc, folder, stage, file, o):
     if code:
         loc = getattr(exc, "ac_loc", None)
         if loc and loc[0]:
-            at = loc
+            at = (loc[0], loc[1], "", loc[2:])
         elif isinstance(exc, Stop):
-            at = (file, exc.line, "")
+            at = (file, exc.line, "", (0, 0))
         notes = [{"file": f, "line": n, "message": m} if f else {"message": m} for f, n, m in exc.ac_notes] + notes
-        return diag(code, text, at[0], at[1], help=exc.ac_help, notes=notes)
+        return diag(code, text, at, help=exc.ac_help, notes=notes)
     if isinstance(exc, SyntaxError):
-        return diag("AC0203", exc.msg or text, exc.filename or file, exc.lineno or 0, exc.offset or 0)
+        return diag("AC0203", exc.msg or text, (exc.filename or file, exc.lineno or 0, (exc.offset or 0, getattr(exc, "end_offset", None) or 0)))
     if isinstance(exc, TimeLimit):
-        return diag("AC0207", "still running after %g s%s" % (o.timeout, " (here, in %s)" % at[2] if at[2] else ""), at[0], at[1],
+        return diag("AC0207", "still running after %g s%s" % (o.timeout, " (here, in %s)" % at[2] if at[2] else ""), at,
                     help=["does this loop end? Loops in forward are unrolled: a loop over elements belongs into tensor operations. --timeout raises the limit"],
                     notes=notes)
     if isinstance(exc, MemoryError):
-        return diag("AC0208", "the file needs more than %d MiB" % (o.memory >> 20), at[0], at[1],
+        return diag("AC0208", "the file needs more than %d MiB" % (o.memory >> 20), at,
                     help=["tensors cost nothing while tracing; Python lists and bytes do"], notes=notes)
     if isinstance(exc, ImportError):
         return explain_import(exc, at, notes)
     if isinstance(exc, Refused):
-        return diag("AC0209", text, at[0], at[1], help=["tracing only needs the module and its sibling data files (read-only)"], notes=notes)
+        return diag("AC0209", text, at, help=["tracing only needs the module and its sibling data files (read-only)"], notes=notes)
     if isinstance(exc, OSError) and exc.errno in (1, 11, 13, 30) and frames:
         return diag("AC0209", "%s: %s: refused by the sandbox (no network, no new processes, no writing; reading in its own folder only)"
-                    % (kind, text), at[0], at[1], notes=notes)
+                    % (kind, text), at, notes=notes)
     if isinstance(exc, SystemExit):
-        return diag("AC0204", "the file called exit(%s)" % ("" if exc.code is None else exc.code), at[0], at[1], notes=notes)
-    return diag("AC0204", "%s: %s%s" % (stage, kind, ": " + text if text else ""), at[0], at[1], notes=notes)
+        return diag("AC0204", "the file called exit(%s)" % ("" if exc.code is None else exc.code), at, notes=notes)
+    return diag("AC0204", "%s: %s%s" % (stage, kind, ": " + text if text else ""), at, notes=notes)
 
 
 def explain_import(exc, at, notes):
@@ -205,12 +220,12 @@ def explain_import(exc, at, notes):
             import re
             m = re.search(r"cannot import name '([^']*)'", str(exc))
             name = name + "." + m.group(1) if m else name
-        return diag("AC0205", "%s is not known to the tracer" % name, at[0], at[1],
+        return diag("AC0205", "%s is not known to the tracer" % name, at,
                     help=["express it with operations that the tracer knows"], notes=notes)
     if isinstance(exc, ModuleNotFoundError):
         return diag("AC0211", "Python package '%s' is not available while tracing (only the standard library, torch's names and the file's own "
-                    "folder are)" % name, at[0], at[1], help=["write it with torch or math, or move the import out of this file"], notes=notes)
-    return diag("AC0204", "ImportError: %s" % exc, at[0], at[1], notes=notes)
+                    "folder are)" % name, at, help=["write it with torch or math, or move the import out of this file"], notes=notes)
+    return diag("AC0204", "ImportError: %s" % exc, at, notes=notes)
 
 
 # ---- the module ----
@@ -442,7 +457,7 @@ def forward_line(cls):
 def trace(o, state):
     import torch
     hidden = lambda t: state["hidden"](t)  # noqa: E731
-    folder = os.path.dirname(o.file) + os.sep
+    folder = os.path.join(os.path.dirname(o.file), "")
     state["hidden"] = lambda t: None
     _c.setup(folder, (HERE + os.sep, stdlib() + os.sep), o.dtype, torch.Tensor, torch.Size, torch._dtypes, hidden)
     state["stage"] = "loading the file"
@@ -495,7 +510,7 @@ def main(argv):
     o, folder = None, os.sep
     try:
         o = Options(argv)
-        folder = os.path.dirname(o.file) + os.sep
+        folder = os.path.join(os.path.dirname(o.file), "")
         lib = [stdlib(), sys.prefix, sys.base_prefix, sys.exec_prefix]
         readable = [os.path.dirname(o.file), HERE] + [p for p in sys.path if p] + lib[:1]
         missing = _c.sandbox(readable + system_folders() + [os.path.join(p, "lib") for p in lib[1:]], o.memory, int(o.timeout) + 2)

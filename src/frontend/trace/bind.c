@@ -481,7 +481,7 @@ PyObject *tr_unknown(PyObject *self, PyObject *a) {
     if (*prefix[i][0] == *ns) where = prefix[i][1];
   const char *near = ac_op_nearest(*ns, name);
   const char *help = near ? ac_sprintf(tr.arena, "did you mean %s%s?", where, near)
-                          : "express it with operations that the tracer knows (docs/operations.md lists them)";
+                          : "express it with operations that the tracer knows";
   return tr_raise(tr.unknown, AC0205, help, "%s%s is not an operation that the tracer knows", where, name);
 }
 

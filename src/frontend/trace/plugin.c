@@ -24,7 +24,29 @@ static bool is_users(const char *file) {
   return true;
 }
 
-ac_loc tr_loc(void) {
+/* Columns of the instruction that runs, where Python knows them (3.11 on): for carets under errors. */
+static void columns(PyObject *frame, ac_loc *loc) {
+  PyObject *code = PyObject_GetAttrString(frame, "f_code"), *at = PyObject_GetAttrString(frame, "f_lasti");
+  PyObject *all = code && at ? PyObject_CallMethod(code, "co_positions", NULL) : NULL;
+  PyObject *one = NULL;
+  for (long i = all ? PyLong_AsLong(at) / 2 : -1; i >= 0; i--) {
+    Py_XDECREF(one);
+    one = PyIter_Next(all);
+    if (!one) break;
+  }
+  int line, last, col, end;
+  if (one && PyArg_ParseTuple(one, "iiii", &line, &last, &col, &end) && line == loc->line) {
+    loc->col = col + 1;
+    loc->end_col = last == line ? end + 1 : 0;
+  }
+  PyErr_Clear();
+  Py_XDECREF(one);
+  Py_XDECREF(all);
+  Py_XDECREF(at);
+  Py_XDECREF(code);
+}
+
+static ac_loc find_loc(bool precise) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace); /* attributes are read below, with or without an exception on its way */
   ac_loc loc = AC_NOLOC;
@@ -36,6 +58,7 @@ ac_loc tr_loc(void) {
       PyObject *line = PyObject_GetAttrString(f, "f_lineno");
       if (line && line != Py_None) loc = (ac_loc){.file = file, .line = (int)PyLong_AsLong(line)};
       Py_XDECREF(line);
+      if (precise && loc.line) columns(f, &loc);
       break;
     }
     PyObject *back = PyObject_GetAttrString(f, "f_back");
@@ -46,6 +69,10 @@ ac_loc tr_loc(void) {
   PyErr_Clear();
   PyErr_Restore(type, value, trace);
   return loc;
+}
+
+ac_loc tr_loc(void) {
+  return find_loc(false);
 }
 
 const char *tr_text(PyObject *str) {
@@ -79,6 +106,8 @@ static PyObject *place(ac_loc loc) {
 static PyObject *raise_full(PyObject *cls, const ac_diag *x) {
   PyObject *text = text_or_none(x->message), *e = text ? PyObject_CallFunctionObjArgs(cls, text, NULL) : NULL;
   Py_XDECREF(text);
+  ac_loc here = find_loc(true), loc = x->loc;
+  if (!loc.file || (!loc.col && loc.file == here.file && loc.line == here.line)) loc = here;
   PyObject *helps = PyList_New(0), *notes = PyList_New(0);
   bool ok = e && helps && notes;
   for (size_t i = 0; ok && i < x->help.len; i++) {
@@ -93,7 +122,7 @@ static PyObject *raise_full(PyObject *cls, const ac_diag *x) {
     Py_XDECREF(n);
   }
   ok = ok && set_attr(e, "ac_code", text_or_none(ac_code_name(x->code))) && set_attr(e, "ac_help", tr_ref(helps)) &&
-       set_attr(e, "ac_notes", tr_ref(notes)) && set_attr(e, "ac_loc", place(x->loc.file ? x->loc : tr_loc()));
+       set_attr(e, "ac_notes", tr_ref(notes)) && set_attr(e, "ac_loc", place(loc));
   if (ok) PyErr_SetObject(cls, e);
   Py_XDECREF(helps);
   Py_XDECREF(notes);
@@ -250,7 +279,6 @@ PyMODINIT_FUNC PyInit__ascendcraft(void) {
   ac_diags_init(&tr.kept, tr.arena);
   ac_diags_init(&tr.scratch, tr.arena);
   tr.texts = ac_strings_new(tr.arena);
-  tr.lifted = ac_map_new(tr.arena);
   tr.gen = ac_graph_new(tr.arena, &tr.scratch);
   tr.main = ac_graph_new(tr.arena, &tr.scratch);
   tr.cur = tr.gen;

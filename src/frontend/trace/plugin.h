@@ -25,6 +25,7 @@ typedef struct {
   ac_graph *made_in;   /* in this graph */
   uint64_t version;    /* counts writes */
   uint64_t base_version;
+  int depth;       /* views below this one */
   bool strided;    /* a view that does not lie in memory in order */
   bool maybe_copy; /* reshape of something strided: view or copy, as memory happens to lie */
 } tr_tensor;
@@ -40,7 +41,9 @@ typedef struct {
   const char *folder;  /* of the user's file, with '/' */
   const char *skip[2]; /* folders in it that are not the user's */
   ac_dtype dtype;      /* --dtype, or AC_NODTYPE */
-  ac_map *lifted;      /* id of a gen value -> value of main */
+  AC_VEC(ac_value *) lifted; /* by id of a gen value: value of main, or NULL */
+  AC_VEC(bool) random;       /* by id of a gen value: are its numbers drawn? */
+  size_t random_seen;        /* nodes of gen looked at for that */
   PyTypeObject *tensor_type, *sym_type;
   PyObject *module;        /* _ascendcraft */
   PyObject *tensor, *size; /* Python classes Tensor, Size */

@@ -56,7 +56,7 @@ ac_value *tr_reshape(ac_value *v, const ac_sym *const *shape, int rank) {
   return tr_apply1(AC_G_RESHAPE, (ac_arg[]){tr_arg_t(v), tr_arg_sizes(shape, rank)}, 2);
 }
 
-/* ---- from one graph to another, and along a view's recipe ---- */
+/* ---- from one graph to another ---- */
 
 static ac_arg copy_arg(const ac_arg *x, bool rehome) {
   ac_arg y = *x;
@@ -85,59 +85,87 @@ static bool random_op(ac_op op) {
   }
 }
 
-static bool any_random(const ac_value *v, ac_map *seen) {
-  char key[24];
-  snprintf(key, sizeof key, "%d", v->id);
-  if (ac_map_has(seen, key)) return false;
-  ac_map_put(seen, key, NULL);
-  const ac_node *n = v->def;
-  if (!n) return false;
-  if (random_op(n->op)) return true;
-  for (int i = 0; i < n->n_args; i++) {
-    if (n->args[i].t && any_random(n->args[i].t, seen)) return true;
-    for (int k = 0; n->args[i].ts && k < n->args[i].n; k++)
-      if (any_random(n->args[i].ts[k], seen)) return true;
-  }
-  return false;
-}
-
+/* Values of gen whose numbers are drawn: looked through once, in order, as far as the graph has grown. */
 bool tr_is_random(const ac_value *v) {
-  return any_random(v, ac_map_new(tr.arena));
+  for (; tr.random_seen < tr.gen->nodes.len; tr.random_seen++) {
+    const ac_node *n = tr.gen->nodes.data[tr.random_seen];
+    bool random = random_op(n->op);
+    for (int i = 0; i < n->n_args && !random; i++) {
+      const ac_arg *x = &n->args[i];
+      random = x->t && tr.random.data[x->t->id];
+      for (int k = 0; x->ts && k < x->n && !random; k++) random = tr.random.data[x->ts[k]->id];
+    }
+    for (int k = 0; k < n->n_outs; k++) {
+      while ((int)tr.random.len <= n->outs[k]->id) ac_push(tr.arena, &tr.random, false);
+      tr.random.data[n->outs[k]->id] = random;
+    }
+  }
+  return v->id < (int)tr.random.len && tr.random.data[v->id];
 }
 
-/* A constant that was made while the module was built (a table, a mask), made again in forward's graph. */
-static ac_value *lift(const ac_value *v) {
-  char key[24];
-  snprintf(key, sizeof key, "%d", v->id);
-  ac_value *known = ac_map_get(tr.lifted, key);
-  if (known) return known;
-  const ac_node *n = v->def;
+/* ---- constants made while the module was built (a table, a mask), made again in forward's graph ---- */
+
+static ac_value *lifted(const ac_value *v) {
+  return v->id < (int)tr.lifted.len ? tr.lifted.data[v->id] : NULL;
+}
+
+static void set_lifted(const ac_value *v, ac_value *to) {
+  while ((int)tr.lifted.len <= v->id) ac_push(tr.arena, &tr.lifted, NULL);
+  tr.lifted.data[v->id] = to;
+}
+
+static bool lift_node(const ac_node *n) {
+  const ac_arg *x = n->args;
+  if (n->op == AC_G_CONST || n->op == AC_G_SIZE) {
+    bool is_int = n->op == AC_G_SIZE || x->is_int;
+    set_lifted(n->outs[0], n->op == AC_G_CONST && x->is_bool ? ac_graph_boolean(tr.cur, x->f != 0)
+                           : is_int                          ? ac_graph_integer(tr.cur, tr_sym_rehome(tr.cur, x->i))
+                                                             : ac_graph_number(tr.cur, x->f));
+    return true;
+  }
   ac_arg *args = AC_NEW_N(tr.arena, ac_arg, n->n_args);
   for (int i = 0; i < n->n_args; i++) {
-    args[i] = copy_arg(&n->args[i], true);
-    if (args[i].t && !(args[i].t = lift(args[i].t))) return NULL;
+    args[i] = copy_arg(&x[i], true);
+    if (args[i].t) args[i].t = lifted(args[i].t);
     if (!args[i].ts) continue;
     args[i].ts = AC_NEW_N(tr.arena, ac_value *, args[i].n);
-    for (int k = 0; k < args[i].n; k++)
-      if (!(args[i].ts[k] = lift(n->args[i].ts[k]))) return NULL;
+    for (int k = 0; k < args[i].n; k++) args[i].ts[k] = lifted(x[i].ts[k]);
   }
   int n_out = 0;
-  ac_value **outs = NULL;
-  if (n->op == AC_G_CONST || n->op == AC_G_SIZE) {
-    ac_value *c = args[0].is_bool                        ? ac_graph_boolean(tr.cur, args[0].f != 0)
-                  : n->op == AC_G_SIZE || args[0].is_int ? ac_graph_integer(tr.cur, args[0].i)
-                                                         : ac_graph_number(tr.cur, args[0].f);
-    ac_map_put(tr.lifted, key, c);
-    return c;
-  }
-  outs = apply(n->op, args, n->n_args, &n_out);
-  if (!outs) return NULL;
-  for (int k = 0; k < n_out; k++) {
-    snprintf(key, sizeof key, "%d", n->outs[k]->id);
-    ac_map_put(tr.lifted, key, outs[k]);
-  }
-  return outs[v->out];
+  ac_value **outs = apply(n->op, args, n->n_args, &n_out);
+  for (int k = 0; outs && k < n_out; k++) set_lifted(n->outs[k], outs[k]);
+  return outs != NULL;
 }
+
+typedef AC_VEC(const ac_value *) values;
+
+static void want(values *stack, bool *wanted, const ac_value *v) {
+  if (!v || wanted[v->id] || lifted(v)) return;
+  wanted[v->id] = true;
+  ac_push(tr.arena, stack, v);
+}
+
+static ac_value *lift(const ac_value *v) {
+  bool *wanted = AC_NEW_N(tr.arena, bool, tr.gen->values.len);
+  values stack = {0};
+  want(&stack, wanted, v);
+  while (stack.len) {
+    const ac_node *n = stack.data[--stack.len]->def;
+    for (int i = 0; i < n->n_args; i++) {
+      want(&stack, wanted, n->args[i].t);
+      for (int k = 0; n->args[i].ts && k < n->args[i].n; k++) want(&stack, wanted, n->args[i].ts[k]);
+    }
+  }
+  for (size_t i = 0; i < tr.gen->nodes.len; i++) {
+    const ac_node *n = tr.gen->nodes.data[i];
+    bool need = false;
+    for (int k = 0; k < n->n_outs; k++) need = need || wanted[n->outs[k]->id];
+    if (need && !lift_node(n)) return NULL;
+  }
+  return lifted(v);
+}
+
+/* ---- along a view's recipe ---- */
 
 /* The node's result for other operands: `made` was computed from `of`; now from `now`. */
 static ac_value *replay(const ac_value *made, const ac_value *of, ac_value *now, bool rehome) {
@@ -252,20 +280,31 @@ static bool reshapes_strided(const ac_value *v, const ac_value *of, bool base) {
   return false;
 }
 
-PyObject *tr_wrap_result(ac_value *v, PyObject *of) {
-  PyObject *r = tr_wrap(tr.cur, v);
-  for (PyObject *b = of; r && b; b = cell(b)->base) {
-    tr_tensor *t = cell(r), *base = cell(b);
-    if (base->g != tr.cur || !is_made_of(v, base->v)) continue;
-    t->base = tr_ref(b);
-    t->made = v;
-    t->of = base->v;
-    t->made_in = tr.cur;
-    t->base_version = base->version;
-    t->strided = strided(v, base->v, base->strided);
-    t->maybe_copy = base->maybe_copy || reshapes_strided(v, base->v, base->strided);
-    break;
+enum { MAX_DEPTH = 8 };
+
+/* The tensor that v is a view of: the nearest one that it comes from, or the farthest where views of views would pile up. */
+static PyObject *base_of(const ac_value *v, PyObject *of) {
+  PyObject *base = NULL;
+  for (PyObject *b = of; b; b = cell(b)->base) {
+    if (cell(b)->g != tr.cur || !is_made_of(v, cell(b)->v)) continue;
+    base = b;
+    if (cell(b)->depth < MAX_DEPTH) break;
   }
+  return base;
+}
+
+PyObject *tr_wrap_result(ac_value *v, PyObject *of) {
+  PyObject *r = tr_wrap(tr.cur, v), *base = base_of(v, of);
+  if (!r || !base) return r;
+  tr_tensor *t = cell(r), *from = cell(base);
+  t->base = tr_ref(base);
+  t->depth = from->depth + 1;
+  t->made = v;
+  t->of = from->v;
+  t->made_in = tr.cur;
+  t->base_version = from->version;
+  t->strided = strided(v, from->v, from->strided);
+  t->maybe_copy = from->maybe_copy || reshapes_strided(v, from->v, from->strided);
   return r;
 }
 

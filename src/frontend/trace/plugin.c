@@ -100,7 +100,7 @@ static PyObject *text_or_none(const char *s) {
 }
 
 static PyObject *place(ac_loc loc) {
-  return Py_BuildValue("(si)", loc.file ? loc.file : "", loc.line);
+  return Py_BuildValue("(siii)", loc.file ? loc.file : "", loc.line, loc.col, loc.end_col);
 }
 
 static PyObject *raise_full(PyObject *cls, const ac_diag *x) {

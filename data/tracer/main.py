@@ -449,6 +449,13 @@ def class_lines(tree, name):
     return 0, 0
 
 
+def graph_name(path, cls):
+    """The file's base name as an identifier of C, else the class."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    stem = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in stem).strip("_")
+    return "op_" + stem if stem[:1].isdigit() else stem or cls.__name__
+
+
 def forward_line(cls):
     code = getattr(cls.forward, "__code__", None)
     return code.co_firstlineno if code else 0
@@ -499,10 +506,9 @@ def trace(o, state):
         e.line = forward_line(cls)
         raise
     first, last = class_lines(tree, cls.__name__)
-    stem = os.path.splitext(os.path.basename(o.file))[0]
     info = {"file": o.file, "text": data.decode("utf-8", "replace"), "class": cls.__name__, "first": first, "last": last, "args": inputs.args,
             "result": text, "python": sys.version.split()[0]}
-    _c.finish(stem or cls.__name__, out.outs, info)
+    _c.finish(graph_name(o.file, cls), out.outs, info)
 
 
 def main(argv):

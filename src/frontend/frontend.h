@@ -28,11 +28,11 @@ typedef struct {
 typedef struct {
   const char *file, *text; /* absolute path; the whole source */
   const char *class_name;
-  int class_first, class_last; /* line range of the class, from 1, inclusive (decorators included) */
+  int class_first, class_last; /* line range of the class, from 1, inclusive (decorators too); 0: it is imported */
   AC_VEC(ac_forward_arg) args; /* leaves in the order of forward's arguments */
-  const char
-      *result; /* Python expression of forward's result over `out`: "out[0]", "(out[0], {'a': out[1]})". Outputs that
-                              * update an input in place (`updates` >= 0) follow the results and are not named here. */
+  /* Python expression of forward's result over `out`: "out[0]", "(out[0], {'a': out[1]})". Outputs that update an input
+   * in place (`updates` >= 0) follow the results and are not named here. */
+  const char *result;
   const char *python; /* version of the CPython that ran it: "3.11.2" */
 } ac_module_info;
 

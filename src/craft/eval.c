@@ -86,11 +86,9 @@ static ac_cexpr *write_call(ac_chk *c, const char *name, ac_cprim prim, bool bar
 
 static ac_cexpr *write_atom(ac_chk *c, int i, bool params_only) {
   const ac_satom a = c->s.atoms.data[i];
-  ac_sterm t = {.c = 1, .k = 1, .atom = {i}};
-  ac_sym one = {.n = 1, .t = &t};
   for (size_t k = 0; k < c->fn->v.len; k++) { /* the atom itself may be what a variable holds */
     const ac_kvar *v = &c->st->vars[k];
-    if (v->set == AC_SET && v->v.kind == AC_CT_INT && v->v.sym && v->v.sym->n == 1 && !memcmp(v->v.sym->t, one.t, sizeof t)) {
+    if (v->set == AC_SET && v->v.kind == AC_CT_INT && v->v.sym && ac_sy_is_atom(v->v.sym, i)) {
       ac_cexpr *e = write_var(c, v->v.sym, params_only);
       if (e) return e;
     }

@@ -64,6 +64,8 @@ ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x) {
   return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 ? &s->atoms.data[x->t[0].atom[0]] : NULL;
 }
 
+bool ac_sy_is_atom(const ac_sym *x, int atom) { return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 && x->t[0].atom[0] == atom; }
+
 bool ac_sy_const(const ac_sym *x, int64_t *v) {
   if (x->n > 1 || (x->n == 1 && x->t[0].k)) return false;
   *v = x->n ? x->t[0].c : 0;

@@ -279,6 +279,38 @@ static void annotations(void **unused) {
   ac_arena_free(w.a);
 }
 
+/* The language reference names every primitive of the tables, and its example is right. */
+static void reference(void **unused) {
+  (void)unused;
+  world w;
+  open_world(&w);
+  char *page = read_text(w.a, AC_SOURCE_DIR "/docs/craft.md");
+  static const char *const names[] = {
+#define P(id, name, sig, where) name,
+#include "craft/prims.def"
+#undef P
+#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) dsl,
+#include "isa/insts.def"
+#undef I
+  };
+  int missing = 0;
+  for (size_t i = 0; i < AC_COUNT(names); i++) {
+    if (!names[i]) continue;
+    if (strstr(page, ac_sprintf(w.a, "tl.%s(", names[i])) || strstr(page, ac_sprintf(w.a, "tl.%s`", names[i])) || strstr(page, ac_sprintf(w.a, "`%s(", names[i]))) continue;
+    fprintf(stderr, "docs/craft.md does not explain tl.%s\n", names[i]);
+    missing++;
+  }
+  assert_int_equal(missing, 0);
+  const char *at = strstr(page, "```python\n");
+  assert_non_null(at);
+  at += strlen("```python\n");
+  char *example = ac_strndup(w.a, at, (size_t)(strstr(at, "```\n") - at));
+  compile(&w, "docs/craft.md", example);
+  if (w.d.list.len) ac_diags_print(&w.d, stderr, false);
+  assert_int_equal(w.d.list.len, 0);
+  ac_arena_free(w.a);
+}
+
 /* Every program that we accept is Python. */
 static void python(void **unused) {
   (void)unused;
@@ -305,6 +337,6 @@ static void python(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(error_book), cmocka_unit_test(builder),
-                                     cmocka_unit_test(annotations), cmocka_unit_test(python)};
+                                     cmocka_unit_test(annotations), cmocka_unit_test(reference), cmocka_unit_test(python)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

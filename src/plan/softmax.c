@@ -22,7 +22,6 @@ typedef struct {
   ac_dtype in, out;
   bool log;
   int64_t dim;
-  int rank;
   const char *op;
 } soft;
 
@@ -350,15 +349,11 @@ static void host(soft *s) {
   pl_guards(p);
   const char *x = s->x;
   long long d = s->dim;
-  if (s->rank == 0) {
-    pl_let(p, "outer", "%s.numel()", x);
-    pl_let(p, "axis", "1");
-    rows_branch(s);
-    return;
-  }
   ac_cb_comment(b, d == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
   pl_let(p, "outer", "tl.prod(%s.shape[:%lld])", x, d);
-  pl_let(p, "axis", "%s.shape[%lld]", x, d);
+  if (d == -1) pl_let(p, "axis", "tl.prod(%s.shape[-1:])", x); /* 1 for a tensor without dimensions, whose only dim this is */
+  else if (d == 0) pl_let(p, "axis", "tl.prod(%s.shape[:1])", x);
+  else pl_let(p, "axis", "%s.shape[%lld]", x, d);
   if (d == -1) {
     rows_branch(s);
     return;
@@ -399,7 +394,6 @@ static bool fits(soft *s) {
   if (!is_float(s->in) || !is_float(s->out)) return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16", ac_dtypes[s->in].name, ac_dtypes[s->out].name);
   const ac_arg *dim = pl_arg(n, "dim");
   if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim)) return pl_refuse(p, n->loc, id, "dim must be a constant");
-  s->rank = x->rank;
   s->x = p->in_name[in];
   s->y = p->out_name[0];
   return true;
@@ -411,7 +405,7 @@ bool pl_softmax(pl_ctx *p) {
   row_kernel(&s, false);
   row_kernel(&s, true);
   long_kernel(&s);
-  if (s.dim != -1 && s.rank > 0) inner_kernel(&s);
+  if (s.dim != -1) inner_kernel(&s);
   host(&s);
   return true;
 }

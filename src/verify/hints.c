@@ -59,7 +59,7 @@ void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac
     ac_push(a, hints,
             ac_sprintf(a, "only the last %lld of %lld elements of %s are wrong: look at the tail", (long long)span,
                        (long long)n, o->name));
-  else if (solid)
+  else if (solid && span > 1)
     ac_push(a, hints,
             ac_sprintf(
                 a, "elements %lld to %lld of %s, and only those, are wrong: look at the end of a tile or of a block",

@@ -17,6 +17,8 @@ typedef struct {
 } ac_vproject;
 bool ac_vproject_read(ac_arena *a, const char *dir, ac_vproject *p, ac_diags *d);
 
+ac_error_class ac_op_error_class(ac_op op);
+
 /* One case, made concrete: data and reference. Memory for data comes from ac_sim_alloc and goes with ac_vcase_free. */
 typedef struct {
   ac_arena *a;
@@ -34,7 +36,7 @@ typedef struct {
   double **ref;       /* one an output: float64 values, or NULL */
   int64_t **ref_int;
   double *scale;
-  double **excuse; /* made when first needed */
+  ac_excuse *excuse; /* made when first needed; honest NULL: none */
   bool *excuse_tried;
 } ac_vcase;
 /* NULL with a reason in *why when it cannot be made (too large, out of memory). */

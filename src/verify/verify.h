@@ -55,17 +55,23 @@ typedef struct {
   double max_abs, max_rel;       /* over elements where both are finite */
   int64_t worst;                 /* element with the largest error in units of what is allowed; -1: none */
 } ac_comparison;
-/* Floating outputs. ref: n float64 values of elements [start, start + n); got: the whole output. `excuse` (or NULL): n values of an
- * honest evaluation in which every operation was rounded to its own dtype; where that one is off, got may be off by four times as
- * much, and where it overflows or is NaN, got may be so too. Adds to *c (begin with {.first_bad = -1, .last_bad = -1, .worst = -1}). */
-void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const double *excuse,
+/* What honest evaluations of the same elements gave, each operation rounded to its own dtype. */
+typedef struct {
+  const double *honest; /* rounding to nearest: where it is infinite or NaN, got may be so too */
+  const double *
+      slack; /* farthest that any of them is from the reference: got may be off by four times as much, and the tolerance */
+} ac_excuse;
+/* Floating outputs. ref: n float64 values of elements [start, start + n); got: the whole output; excuse: for the same n elements, or NULL.
+ * Adds to *c (begin with {.first_bad = -1, .last_bad = -1, .worst = -1}). */
+void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const ac_excuse *excuse,
                       const void *got, int64_t start, int64_t n, ac_comparison *c);
 /* Integer and bool outputs: equal. */
 void ac_compare_int(ac_dtype d, const int64_t *ref, const void *got, int64_t start, int64_t n, ac_comparison *c);
 
-/* Every float operation of `g` (concrete shapes) rounded to its dtype, one after the other, as an eager framework does. The result of
- * output `out` as doubles, numel of them, in `a`; NULL where it cannot be made (too large; a diagnostic is not left). */
-double *ac_eager_output(ac_arena *a, const ac_graph *g, const void *const *inputs, int out);
+/* Every float operation of `g` (concrete shapes) rounded to its dtype, one after the other, as an eager framework does: to the nearest number
+ * (variant 0), or to one beside it, chosen by the seed `variant`. The result of output `out` as doubles, numel of them, in `a`; NULL where it
+ * cannot be made (too large; a diagnostic is not left). */
+double *ac_eager_output(ac_arena *a, const ac_graph *g, const void *const *inputs, int out, uint64_t variant);
 
 /* ---- cases ---------------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Which cases are made: the own shape first, every kind of value, a ladder within the guards and the budget. */
 #include "verify/verify.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,11 +152,14 @@ static void eager_rounds_every_operation(void **s) {
   ac_graph_output(g, "z", ac_graph_op1(g, AC_G_SQRT, square, AC_NOLOC), -1);
   float data[3] = {1, 5, 1e30f};
   const void *inputs[] = {data};
-  double *y = ac_eager_output(a, g, inputs, 0), *z = ac_eager_output(a, g, inputs, 1);
+  double *y = ac_eager_output(a, g, inputs, 0, 0), *z = ac_eager_output(a, g, inputs, 1, 0);
   assert_non_null(y);
   assert_non_null(z);
-  assert_true(y[0] == 0 && y[1] == 8);               /* steps of 8 at 1e8 */
-  assert_true(z[0] == 1 && z[2] == __builtin_inf()); /* the square overflows float32 */
+  assert_true(y[0] == 0 && y[1] == 8); /* steps of 8 at 1e8 */
+  double *beside = ac_eager_output(a, g, inputs, 0, 1);
+  assert_non_null(beside);
+  assert_true(beside[0] != 0 && fabs(beside[0]) < 20); /* one step of 8 up or down, then a last bit */
+  assert_true(z[0] == 1 && z[2] == __builtin_inf());   /* the square overflows float32 */
 }
 
 int main(void) {

@@ -9,16 +9,36 @@ typedef ac_value *V;
 #define OP1(op, x) AP(r, op, A_T(x))
 #define OP2(op, x, y) AP(r, op, A_T(x), A_T(y))
 
-static V num(ac_rule *r, double v) { return ac_graph_number(r->g, v); }
-static const ac_sym *sym(ac_rule *r, int64_t v) { return ac_sym_int(r->g, v); }
-static V add(ac_rule *r, V x, V y) { return OP2(AC_G_ADD, x, y); }
-static V sub(ac_rule *r, V x, V y) { return OP2(AC_G_SUB, x, y); }
-static V mul(ac_rule *r, V x, V y) { return OP2(AC_G_MUL, x, y); }
-static V divide(ac_rule *r, V x, V y) { return OP2(AC_G_DIV, x, y); }
-static V neg(ac_rule *r, V x) { return OP1(AC_G_NEG, x); }
-static V at_least(ac_rule *r, V x, double lo) { return OP2(AC_G_MAXIMUM, x, num(r, lo)); }
-static V where(ac_rule *r, V c, V x, V y) { return AP(r, AC_G_WHERE, A_T(c), A_T(x), A_T(y)); }
-static V sum_all(ac_rule *r, V x) { return OP1(AC_G_SUM, x); }
+static V num(ac_rule *r, double v) {
+  return ac_graph_number(r->g, v);
+}
+static const ac_sym *sym(ac_rule *r, int64_t v) {
+  return ac_sym_int(r->g, v);
+}
+static V add(ac_rule *r, V x, V y) {
+  return OP2(AC_G_ADD, x, y);
+}
+static V sub(ac_rule *r, V x, V y) {
+  return OP2(AC_G_SUB, x, y);
+}
+static V mul(ac_rule *r, V x, V y) {
+  return OP2(AC_G_MUL, x, y);
+}
+static V divide(ac_rule *r, V x, V y) {
+  return OP2(AC_G_DIV, x, y);
+}
+static V neg(ac_rule *r, V x) {
+  return OP1(AC_G_NEG, x);
+}
+static V at_least(ac_rule *r, V x, double lo) {
+  return OP2(AC_G_MAXIMUM, x, num(r, lo));
+}
+static V where(ac_rule *r, V c, V x, V y) {
+  return AP(r, AC_G_WHERE, A_T(c), A_T(x), A_T(y));
+}
+static V sum_all(ac_rule *r, V x) {
+  return OP1(AC_G_SUM, x);
+}
 
 static V sum_dim(ac_rule *r, V x, int64_t dim, bool keep) {
   const ac_sym **d = AC_NEW_N(r->g->arena, const ac_sym *, 1);
@@ -32,7 +52,7 @@ typedef enum { NONE, MEAN, SUM, BATCHMEAN, BAD } reduction;
 
 static int find(const ac_rule *r, const char *name) {
   for (int i = 0; i < r->info->n_params; i++)
-    if (!strcmp(r->info->params[i].name, name)) return i;
+    if (s_eq(r->info->params[i].name, name)) return i;
   return -1;
 }
 
@@ -44,10 +64,10 @@ static reduction reduction_of(ac_rule *r) {
     bool average = r->args[a].absent || r->args[a].b, reduce = r->args[b].absent || r->args[b].b;
     return !reduce ? NONE : average ? MEAN : SUM;
   }
-  if (!strcmp(word, "none")) return NONE;
-  if (!strcmp(word, "mean")) return MEAN;
-  if (!strcmp(word, "sum")) return SUM;
-  if (!strcmp(word, "batchmean") && r->op == AC_G_KL_DIV) return BATCHMEAN;
+  if (s_eq(word, "none")) return NONE;
+  if (s_eq(word, "mean")) return MEAN;
+  if (s_eq(word, "sum")) return SUM;
+  if (s_eq(word, "batchmean") && r->op == AC_G_KL_DIV) return BATCHMEAN;
   ac_rule_fail(r, AC0304, "use 'none', 'mean' or 'sum'", "reduction='%s' is unknown", word);
   return BAD;
 }
@@ -70,13 +90,17 @@ static bool reduced(ac_rule *r, V loss) {
 
 static bool same_sizes(ac_rule *r, const ac_value *x, const ac_value *y) {
   bool ok = x->rank == y->rank;
-  for (int i = 0; ok && i < x->rank; i++) ok = ac_rule_equal(r, x->shape[i], y->shape[i], ac_sprintf(r->g->arena, "%s: equal shapes", r->info->id));
-  return ok || ac_rule_fail(r, AC0301, "reshape one to the other's shape", "shapes of %s and %s must be equal", ac_value_text(r, x), ac_value_text(r, y));
+  for (int i = 0; ok && i < x->rank; i++)
+    ok = ac_rule_equal(r, x->shape[i], y->shape[i], ac_sprintf(r->g->arena, "%s: equal shapes", r->info->id));
+  return ok || ac_rule_fail(r, AC0301, "reshape one to the other's shape", "shapes of %s and %s must be equal",
+                            ac_value_text(r, x), ac_value_text(r, y));
 }
 
 /* ---- element-wise losses ---- */
 
-static V distance(ac_rule *r) { return OP1(AC_G_ABS, sub(r, r->args[0].t, r->args[1].t)); }
+static V distance(ac_rule *r) {
+  return OP1(AC_G_ABS, sub(r, r->args[0].t, r->args[1].t));
+}
 
 /* |d| < beta ? d^2 / (2 beta) : |d| - beta / 2 */
 static bool smooth_l1(ac_rule *r) {
@@ -178,7 +202,8 @@ static bool triplet(ac_rule *r) {
   V a = r->args[0].t, p = r->args[1].t, n = r->args[2].t;
   double margin = r->args[3].f, order = r->args[4].f, eps = r->args[5].f;
   if (a->rank != p->rank || a->rank != n->rank)
-    return ac_rule_fail(r, AC0301, "they need the same number of dimensions", "%s, %s and %s", ac_value_text(r, a), ac_value_text(r, p), ac_value_text(r, n));
+    return ac_rule_fail(r, AC0301, "they need the same number of dimensions", "%s, %s and %s", ac_value_text(r, a),
+                        ac_value_text(r, p), ac_value_text(r, n));
   V to_p = pairwise(r, a, p, order, eps, false), to_n = pairwise(r, a, n, order, eps, false);
   if (r->args[6].b) to_n = OP2(AC_G_MINIMUM, to_n, pairwise(r, p, n, order, eps, false));
   return reduced(r, at_least(r, sub(r, add(r, num(r, margin), to_p), to_n), 0));
@@ -219,7 +244,8 @@ static bool cosine_similarity(ac_rule *r) {
 static bool cosine_embedding(ac_rule *r) {
   V x = r->args[0].t, y = r->args[1].t, t = r->args[2].t;
   if (t->rank > 1 || x->rank != t->rank + 1 || y->rank != t->rank + 1)
-    return ac_rule_fail(r, AC0301, "use inputs (N, D) with target (N), or (D) with a target without dimensions", "%s, %s and target %s", ac_value_text(r, x), ac_value_text(r, y), ac_value_text(r, t));
+    return ac_rule_fail(r, AC0301, "use inputs (N, D) with target (N), or (D) with a target without dimensions",
+                        "%s, %s and target %s", ac_value_text(r, x), ac_value_text(r, y), ac_value_text(r, t));
   int dim = t->rank;
   V eps = num(r, 1e-12), prod = sum_dim(r, mul(r, x, y), dim, false);
   V m1 = add(r, sum_dim(r, mul(r, x, x), dim, false), eps), m2 = add(r, sum_dim(r, mul(r, y, y), dim, false), eps);
@@ -232,24 +258,35 @@ static bool cosine_embedding(ac_rule *r) {
 /* ---- classification ---- */
 
 /* Dimension of the classes: (C), (N, C), (N, C, d1, ...). */
-static int class_dim(const ac_value *x) { return x->rank == 1 ? 0 : 1; }
+static int class_dim(const ac_value *x) {
+  return x->rank == 1 ? 0 : 1;
+}
 
 static bool check_classes(ac_rule *r, const ac_value *x, const ac_value *t) {
   int c = class_dim(x);
   bool ok = x->rank >= 1 && t->rank == x->rank - 1;
   for (int i = 0, k = 0; ok && i < x->rank; i++)
     if (i != c) {
-      ok = ac_rule_equal(r, x->shape[i], t->shape[k], ac_sprintf(r->g->arena, "%s: one class number for each row of scores", r->info->id));
+      ok = ac_rule_equal(r, x->shape[i], t->shape[k],
+                         ac_sprintf(r->g->arena, "%s: one class number for each row of scores", r->info->id));
       k++;
     }
-  if (!ok) return ac_rule_fail(r, AC0301, "the target has the input's shape without its class dimension", "scores %s and class numbers %s", ac_value_text(r, x), ac_value_text(r, t));
-  if (t->dtype != AC_I64 && t->dtype != AC_U8) return ac_rule_fail(r, AC0303, "convert the target with .long()", "class numbers must be int64, got %s", ac_value_text(r, t));
-  return ac_is_float(x->dtype) || ac_rule_fail(r, AC0303, "convert with .float() first", "scores must be floating, got %s", ac_value_text(r, x));
+  if (!ok)
+    return ac_rule_fail(r, AC0301, "the target has the input's shape without its class dimension",
+                        "scores %s and class numbers %s", ac_value_text(r, x), ac_value_text(r, t));
+  if (t->dtype != AC_I64 && t->dtype != AC_U8)
+    return ac_rule_fail(r, AC0303, "convert the target with .long()", "class numbers must be int64, got %s",
+                        ac_value_text(r, t));
+  return ac_is_float(x->dtype) || ac_rule_fail(r, AC0303, "convert with .float() first",
+                                               "scores must be floating, got %s", ac_value_text(r, x));
 }
 
 static bool check_weight(ac_rule *r, const ac_value *w, const ac_sym *classes) {
-  if (w->rank == 1 && ac_rule_equal(r, w->shape[0], classes, ac_sprintf(r->g->arena, "%s: one weight a class", r->info->id))) return true;
-  return ac_rule_fail(r, AC0301, "give one weight a class", "weight %s for %lld classes", ac_value_text(r, w), (long long)classes->example);
+  if (w->rank == 1 &&
+      ac_rule_equal(r, w->shape[0], classes, ac_sprintf(r->g->arena, "%s: one weight a class", r->info->id)))
+    return true;
+  return ac_rule_fail(r, AC0301, "give one weight a class", "weight %s for %lld classes", ac_value_text(r, w),
+                      (long long)classes->example);
 }
 
 /* Negative log-likelihood of log-probabilities `x` at class numbers `t`; ignored targets give 0. The reduction "mean" divides by the
@@ -283,7 +320,9 @@ static bool nll_of(ac_rule *r, V x, V t, V w, const ac_arg *ignore, nll *o) {
 }
 
 /* What "mean" divides by. */
-static V total(ac_rule *r, const nll *n) { return sum_all(r, n->weight ? n->weight : n->counted); }
+static V total(ac_rule *r, const nll *n) {
+  return sum_all(r, n->weight ? n->weight : n->counted);
+}
 
 static V reduce_nll(ac_rule *r, V loss, const nll *n, reduction how) {
   if (how == NONE) return loss;
@@ -295,7 +334,9 @@ static bool nll_loss(ac_rule *r) {
   V x = r->args[0].t, t = r->args[1].t, w = r->args[2].absent ? NULL : r->args[2].t;
   reduction how = reduction_of(r);
   nll n;
-  if (how == BAD || !check_classes(r, x, t) || (w && !check_weight(r, w, x->shape[class_dim(x)])) || !nll_of(r, x, t, w, &r->args[4], &n)) return false;
+  if (how == BAD || !check_classes(r, x, t) || (w && !check_weight(r, w, x->shape[class_dim(x)])) ||
+      !nll_of(r, x, t, w, &r->args[4], &n))
+    return false;
   return ac_rule_give(r, reduce_nll(r, n.loss, &n, how));
 }
 
@@ -332,7 +373,8 @@ static bool cross_entropy(ac_rule *r) {
   double smoothing = r->args[7].f;
   reduction how = reduction_of(r);
   if (how == BAD) return false;
-  if (smoothing < 0 || smoothing > 1) return ac_rule_fail(r, AC0304, "use a number from 0 to 1", "label_smoothing is %g", smoothing);
+  if (smoothing < 0 || smoothing > 1)
+    return ac_rule_fail(r, AC0304, "use a number from 0 to 1", "label_smoothing is %g", smoothing);
   if (!x->rank) return ac_rule_fail(r, AC0301, NULL, "scores need a class dimension");
   int c = class_dim(x);
   if (w && !check_weight(r, w, x->shape[c])) return false;

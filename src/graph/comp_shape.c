@@ -3,9 +3,13 @@
 
 #include <string.h>
 
-static const ac_sym *num(ac_rule *r, int64_t v) { return ac_sym_int(r->g, v); }
+static const ac_sym *num(ac_rule *r, int64_t v) {
+  return ac_sym_int(r->g, v);
+}
 
-static const ac_sym **sizes(ac_rule *r, int n) { return AC_NEW_N(r->g->arena, const ac_sym *, n); }
+static const ac_sym **sizes(ac_rule *r, int n) {
+  return AC_NEW_N(r->g->arena, const ac_sym *, n);
+}
 
 /* ---- permutations ---- */
 
@@ -30,7 +34,9 @@ static bool transpose(ac_rule *r) {
 
 static bool matrix_t(ac_rule *r) {
   ac_value *x = r->args[0].t;
-  if (x->rank > 2) return ac_rule_fail(r, AC0301, "use .transpose(-1, -2) or .mT", "takes at most 2 dimensions, got %s", ac_value_text(r, x));
+  if (x->rank > 2)
+    return ac_rule_fail(r, AC0301, "use .transpose(-1, -2) or .mT", "takes at most 2 dimensions, got %s",
+                        ac_value_text(r, x));
   return x->rank == 2 ? swap_dims(r, x, 0, 1) : permute_to(r, x, (int[]){0});
 }
 
@@ -39,12 +45,15 @@ static bool movedim(ac_rule *r) {
   const ac_arg *s = &r->args[1], *d = &r->args[2];
   int order[AC_MAX_RANK], from[AC_MAX_RANK];
   bool used[AC_MAX_RANK] = {0};
-  if (s->n != d->n || s->n > x->rank) return ac_rule_fail(r, AC0304, "name as many destinations as sources", "%d sources and %d destinations", s->n, d->n);
+  if (s->n != d->n || s->n > x->rank)
+    return ac_rule_fail(r, AC0304, "name as many destinations as sources", "%d sources and %d destinations", s->n,
+                        d->n);
   for (int i = 0; i < x->rank; i++) order[i] = -1;
   for (int i = 0; i < s->n; i++) {
     int to;
     if (!ac_rule_dim_of(r, s->is[i], x->rank, &from[i]) || !ac_rule_dim_of(r, d->is[i], x->rank, &to)) return false;
-    if (used[from[i]] || order[to] >= 0) return ac_rule_fail(r, AC0304, "name every dimension once", "a dimension appears twice");
+    if (used[from[i]] || order[to] >= 0)
+      return ac_rule_fail(r, AC0304, "name every dimension once", "a dimension appears twice");
     used[from[i]] = true;
     order[to] = from[i];
   }
@@ -58,7 +67,9 @@ static bool movedim(ac_rule *r) {
 
 /* ---- reshapes ---- */
 
-static ac_value *reshape(ac_rule *r, ac_value *x, const ac_sym **s, int n) { return AP(r, AC_G_RESHAPE, A_T(x), A_IS(s, n)); }
+static ac_value *reshape(ac_rule *r, ac_value *x, const ac_sym **s, int n) {
+  return AP(r, AC_G_RESHAPE, A_T(x), A_IS(s, n));
+}
 
 static bool flatten(ac_rule *r) {
   ac_value *x = r->args[0].t;
@@ -92,8 +103,9 @@ static bool unflatten(ac_rule *r) {
     product = s_mul(g, product, s[n++]);
   }
   if (product->example != x->shape[d]->example)
-    return ac_rule_fail(r, AC0305, "the sizes must multiply to the dimension's", "sizes %s do not multiply to dimension %d of %s",
-                        ac_sizes_text(r, u->n, u->is), d, ac_value_text(r, x));
+    return ac_rule_fail(r, AC0305, "the sizes must multiply to the dimension's",
+                        "sizes %s do not multiply to dimension %d of %s", ac_sizes_text(r, u->n, u->is), d,
+                        ac_value_text(r, x));
   ac_sym_guard(g, AC_GUARD_EQ, product, x->shape[d], r->loc, "unflatten: the sizes multiply to the dimension's");
   for (int i = d + 1; i < x->rank; i++) s[n++] = x->shape[i];
   return ac_rule_give(r, reshape(r, x, s, n));
@@ -122,8 +134,8 @@ static bool narrow(ac_rule *r) {
   if (from->example < 0) from = s_add(g, n, from);
   const ac_sym *to = s_add(g, from, len);
   if (len->example < 0 || from->example < 0 || !ac_rule_le(r, to, n, "narrow: the piece is inside"))
-    return ac_rule_fail(r, AC0302, "stay inside the dimension", "start %lld and length %lld in dimension %d of %s", (long long)r->args[2].i->example,
-                        (long long)len->example, d, ac_value_text(r, x));
+    return ac_rule_fail(r, AC0302, "stay inside the dimension", "start %lld and length %lld in dimension %d of %s",
+                        (long long)r->args[2].i->example, (long long)len->example, d, ac_value_text(r, x));
   return ac_rule_give(r, AP(r, AC_G_SLICE, A_T(x), r->args[1], A_I(from), A_I(to)));
 }
 
@@ -181,8 +193,9 @@ static bool split(ac_rule *r) {
   ac_value **o = AC_NEW_N(g->arena, ac_value *, s->n);
   for (int i = 0; i < s->n; i++) sum = s_add(g, sum, s->is[i]);
   if (!s->n || !ac_rule_equal(r, sum, x->shape[d], "split: the sizes add up"))
-    return ac_rule_fail(r, AC0304, "the sizes must add up to the dimension's", "sizes %s do not add up to dimension %d of %s",
-                        ac_sizes_text(r, s->n, s->is), d, ac_value_text(r, x));
+    return ac_rule_fail(r, AC0304, "the sizes must add up to the dimension's",
+                        "sizes %s do not add up to dimension %d of %s", ac_sizes_text(r, s->n, s->is), d,
+                        ac_value_text(r, x));
   const ac_sym *from = num(r, 0);
   for (int i = 0; i < s->n; i++) {
     const ac_sym *to = s_add(g, from, s->is[i]);
@@ -214,8 +227,11 @@ static bool stack(ac_rule *r) {
   for (int i = 0; i < a->n; i++) {
     const ac_value *x = a->ts[0], *y = a->ts[i];
     bool same = x->rank == y->rank;
-    for (int k = 0; same && k < x->rank; k++) same = ac_rule_equal(r, x->shape[k], y->shape[k], "stack: equal shapes");
-    if (!same) return ac_rule_fail(r, AC0301, "stack needs equal shapes; use cat for others", "%s and %s differ", ac_value_text(r, x), ac_value_text(r, y));
+    for (int k = 0; same && k < x->rank; k++)
+      same = ac_rule_equal(r, x->shape[k], y->shape[k], "stack: equal shapes");
+    if (!same)
+      return ac_rule_fail(r, AC0301, "stack needs equal shapes; use cat for others", "%s and %s differ",
+                          ac_value_text(r, x), ac_value_text(r, y));
     if (!(o[i] = AP(r, AC_G_UNSQUEEZE, A_T(a->ts[i]), r->args[1]))) return false;
   }
   return ac_rule_give(r, AP(r, AC_G_CAT, A_TS(o, a->n), r->args[1]));
@@ -227,7 +243,8 @@ static bool diag(ac_rule *r) {
   int64_t k;
   if (!ac_rule_int(r, 1, &k)) return false;
   if (x->rank == 2) return ac_rule_give(r, AP(r, AC_G_DIAGONAL, A_T(x), r->args[1]));
-  if (x->rank != 1) return ac_rule_fail(r, AC0302, "use diagonal for more", "takes 1 or 2 dimensions, got %s", ac_value_text(r, x));
+  if (x->rank != 1)
+    return ac_rule_fail(r, AC0302, "use diagonal for more", "takes 1 or 2 dimensions, got %s", ac_value_text(r, x));
   const ac_sym **s = sizes(r, 2), **p = sizes(r, 4);
   s[0] = s[1] = x->shape[0];
   ac_value *m = AP(r, AC_G_TRIL, A_T(AP(r, AC_G_TRIU, A_T(AP(r, AC_G_EXPAND, A_T(x), A_IS(s, 2))))));
@@ -250,7 +267,9 @@ static bool take_along_dim(ac_rule *r) {
     ac_value *fx = AP(r, AC_G_RAVEL, A_T(x)), *fi = AP(r, AC_G_RAVEL, A_T(i));
     return ac_rule_give(r, AP(r, AC_G_GATHER, A_T(fx), A_I(num(r, 0)), A_T(fi)));
   }
-  if (x->rank != i->rank) return ac_rule_fail(r, AC0301, NULL, "%s and indices %s need the same number of dimensions", ac_value_text(r, x), ac_value_text(r, i));
+  if (x->rank != i->rank)
+    return ac_rule_fail(r, AC0301, NULL, "%s and indices %s need the same number of dimensions", ac_value_text(r, x),
+                        ac_value_text(r, i));
   if (!ac_rule_dim(r, 2, x->rank, &d)) return false;
   const ac_sym **sx = sizes(r, x->rank), **si = sizes(r, x->rank);
   ac_value vx = *x, vi = *i;
@@ -269,9 +288,13 @@ static bool take_along_dim(ac_rule *r) {
 
 static bool one_hot(ac_rule *r) {
   ac_value *x = r->args[0].t;
-  if (x->dtype != AC_I64) return ac_rule_fail(r, AC0303, "convert it with .long()", "takes int64 class numbers, got %s", ac_value_text(r, x));
-  if (s_is(r->args[1].i, -1)) return ac_rule_fail(r, AC0313, "pass num_classes", "without num_classes the result's size depends on the data");
-  if (r->args[1].i->example < 1) return ac_rule_fail(r, AC0304, NULL, "%lld classes", (long long)r->args[1].i->example);
+  if (x->dtype != AC_I64)
+    return ac_rule_fail(r, AC0303, "convert it with .long()", "takes int64 class numbers, got %s",
+                        ac_value_text(r, x));
+  if (s_is(r->args[1].i, -1))
+    return ac_rule_fail(r, AC0313, "pass num_classes", "without num_classes the result's size depends on the data");
+  if (r->args[1].i->example < 1)
+    return ac_rule_fail(r, AC0304, NULL, "%lld classes", (long long)r->args[1].i->example);
   const ac_arg zero = {.kind = AC_K_INT, .i = num(r, 0)};
   ac_value *classes = AP(r, AC_G_ARANGE, zero, r->args[1]);
   ac_value *eq = AP(r, AC_G_EQ, A_T(AP(r, AC_G_UNSQUEEZE, A_T(x), A_I(num(r, -1)))), A_T(classes));
@@ -295,7 +318,9 @@ static bool argsort(ac_rule *r) {
   return o && ac_rule_give(r, o[1]);
 }
 
-static ac_arg shape_of(const ac_value *v) { return A_IS(v->shape, v->rank); }
+static ac_arg shape_of(const ac_value *v) {
+  return A_IS(v->shape, v->rank);
+}
 
 bool ac_expand_shape(ac_rule *r, bool *ok) {
   ac_arg *a = r->args;
@@ -325,15 +350,23 @@ bool ac_expand_shape(ac_rule *r, bool *ok) {
 
 /* ---- creation ---- */
 
-static ac_arg dtype_or(const ac_arg *a, ac_dtype d) { return a->absent ? A_D(d) : *a; }
+static ac_arg dtype_or(const ac_arg *a, ac_dtype d) {
+  return a->absent ? A_D(d) : *a;
+}
 
-static ac_arg fill(ac_rule *r, int64_t v) { return (ac_arg){.kind = AC_K_SCALAR, .is_int = true, .i = num(r, v), .f = (double)v}; }
+static ac_arg fill(ac_rule *r, int64_t v) {
+  return (ac_arg){.kind = AC_K_SCALAR, .is_int = true, .i = num(r, v), .f = (double)v};
+}
 
-static ac_value *full(ac_rule *r, ac_arg size, ac_arg value, ac_arg dtype) { return AP(r, AC_G_FULL, size, value, dtype); }
+static ac_value *full(ac_rule *r, ac_arg size, ac_arg value, ac_arg dtype) {
+  return AP(r, AC_G_FULL, size, value, dtype);
+}
 
 bool ac_expand_new(ac_rule *r, bool *ok) {
   ac_arg *a = r->args;
-  ac_value *x = r->info->n_params && a[0].kind == AC_K_TENSOR ? a[0].t : NULL, *v = NULL;
+  const ac_value none = {.dtype = AC_F32}; /* for the rows that take sizes */
+  const ac_value *x = a[0].kind == AC_K_TENSOR && a[0].t ? a[0].t : &none;
+  ac_value *v = NULL;
   switch (r->op) {
   case AC_G_FULL_LIKE: v = full(r, shape_of(x), a[1], dtype_or(&a[2], x->dtype)); break;
   case AC_G_ZEROS:
@@ -349,7 +382,7 @@ bool ac_expand_new(ac_rule *r, bool *ok) {
   case AC_G_RANDN_LIKE: v = AP(r, AC_G_RANDN, shape_of(x), dtype_or(&a[1], x->dtype)); break;
   case AC_G_RANDINT_LIKE: v = AP(r, AC_G_RANDINT, a[1], a[2], shape_of(x), dtype_or(&a[3], x->dtype)); break;
   case AC_G_BERNOULLI:
-    v = AP(r, AC_G_LT, A_T(AP(r, AC_G_RAND, shape_of(x), A_D(x->dtype))), A_T(x));
+    v = AP(r, AC_G_LT, A_T(AP(r, AC_G_RAND, shape_of(x), A_D(x->dtype))), a[0]);
     v = AP(r, AC_G_CAST, A_T(v), A_D(x->dtype));
     break;
   default: return false;

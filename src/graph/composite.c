@@ -4,19 +4,29 @@
 #include <math.h>
 #include <string.h>
 
-static ac_value *num(ac_rule *r, double v) { return ac_graph_number(r->g, v); }
-static const ac_sym *sym(ac_rule *r, int64_t v) { return ac_sym_int(r->g, v); }
-static ac_arg scalar(ac_rule *r, double v) { return A_T(num(r, v)); }
+static ac_value *num(ac_rule *r, double v) {
+  return ac_graph_number(r->g, v);
+}
+static const ac_sym *sym(ac_rule *r, int64_t v) {
+  return ac_sym_int(r->g, v);
+}
+static ac_arg scalar(ac_rule *r, double v) {
+  return A_T(num(r, v));
+}
 
 /* A Python number kept as attribute, as a weak constant. */
 static ac_value *number_of(ac_rule *r, const ac_arg *a) {
   return a->is_bool ? ac_graph_boolean(r->g, a->f != 0) : a->is_int ? ac_graph_integer(r->g, a->i) : num(r, a->f);
 }
 
-static bool is_one(const ac_arg *a) { return a->f == 1 && (!a->is_int || a->i->kind == AC_SYM_CONST); }
+static bool is_one(const ac_arg *a) {
+  return a->f == 1 && (!a->is_int || a->i->kind == AC_SYM_CONST);
+}
 
 /* Every result is like PyTorch's only in `d`. */
-static ac_value *cast_to(ac_rule *r, ac_value *x, ac_dtype d) { return x ? ac_graph_cast(r->g, x, d, r->loc) : NULL; }
+static ac_value *cast_to(ac_rule *r, ac_value *x, ac_dtype d) {
+  return x ? ac_graph_cast(r->g, x, d, r->loc) : NULL;
+}
 
 /* ---- clamps, selections ---- */
 
@@ -35,16 +45,24 @@ static bool clamp(ac_rule *r, const ac_arg *lo, const ac_arg *hi) {
 /* The value takes the input's dtype, and must be a number or have no dimensions. */
 static bool masked_fill(ac_rule *r) {
   ac_value *x = r->args[0].t, *mask = r->args[1].t, *v = r->args[2].t;
-  if (v->rank) return ac_rule_fail(r, AC0301, "use torch.where for values with dimensions", "the value must have no dimensions, got %s", ac_value_text(r, v));
-  if (mask->dtype != AC_BOOL) return ac_rule_fail(r, AC0303, "compare it with something, as in (mask != 0)", "the mask must be bool, got %s", ac_value_text(r, mask));
+  if (v->rank)
+    return ac_rule_fail(r, AC0301, "use torch.where for values with dimensions",
+                        "the value must have no dimensions, got %s", ac_value_text(r, v));
+  if (mask->dtype != AC_BOOL)
+    return ac_rule_fail(r, AC0303, "compare it with something, as in (mask != 0)", "the mask must be bool, got %s",
+                        ac_value_text(r, mask));
   ac_value *y = AP(r, AC_G_WHERE, A_T(mask), A_T(v), A_T(x));
   if (y && y->dtype != x->dtype) y = AP(r, AC_G_WHERE, A_T(mask), A_T(cast_to(r, v, x->dtype)), A_T(x));
   return ac_rule_give(r, y);
 }
 
 static bool same_floats(ac_rule *r, const ac_value *x, const ac_value *y) {
-  if (!ac_is_float(x->dtype)) return ac_rule_fail(r, AC0303, "convert with .float() first", "does not take %s tensors, only floating ones", ac_dtypes[x->dtype].name);
-  return y->weak || x->dtype == y->dtype || ac_rule_fail(r, AC0303, "convert one of them first", "dtypes differ: %s and %s", ac_value_text(r, x), ac_value_text(r, y));
+  if (!ac_is_float(x->dtype))
+    return ac_rule_fail(r, AC0303, "convert with .float() first", "does not take %s tensors, only floating ones",
+                        ac_dtypes[x->dtype].name);
+  return y->weak || x->dtype == y->dtype ||
+         ac_rule_fail(r, AC0303, "convert one of them first", "dtypes differ: %s and %s", ac_value_text(r, x),
+                      ac_value_text(r, y));
 }
 
 /* Two forms, by the size of the weight, so that both ends are exact. */
@@ -54,7 +72,8 @@ static bool lerp(ac_rule *r) {
   bool known = w->weak && w->def->op == AC_G_CONST;
   ac_value *d = AP(r, AC_G_SUB, A_T(e), A_T(x)), *near = NULL, *far = NULL;
   if (!known || fabs(w->def->args[0].f) < 0.5) near = AP(r, AC_G_ADD, A_T(x), A_T(AP(r, AC_G_MUL, A_T(w), A_T(d))));
-  if (!known || !near) far = AP(r, AC_G_SUB, A_T(e), A_T(AP(r, AC_G_MUL, A_T(d), A_T(AP(r, AC_G_SUB, scalar(r, 1), A_T(w))))));
+  if (!known || !near)
+    far = AP(r, AC_G_SUB, A_T(e), A_T(AP(r, AC_G_MUL, A_T(d), A_T(AP(r, AC_G_SUB, scalar(r, 1), A_T(w))))));
   if (known) return ac_rule_give(r, near ? near : far);
   ac_value *small = AP(r, AC_G_LT, A_T(AP(r, AC_G_ABS, A_T(w))), scalar(r, 0.5));
   return ac_rule_give(r, AP(r, AC_G_WHERE, A_T(small), A_T(near), A_T(far)));
@@ -65,7 +84,8 @@ static bool addc(ac_rule *r, ac_op op) {
   ac_value *t1 = r->args[1].t;
   if (op == AC_G_DIV) { /* true division of integers is refused, as in PyTorch */
     ac_dtype d = ac_promote_values((ac_value *[]){r->args[0].t, t1, r->args[2].t}, 3);
-    if (!ac_is_float(d)) return ac_rule_fail(r, AC0303, "convert with .float() first", "does not take integer tensors");
+    if (!ac_is_float(d))
+      return ac_rule_fail(r, AC0303, "convert with .float() first", "does not take integer tensors");
   }
   if (!is_one(&r->args[3])) t1 = AP(r, AC_G_MUL, A_T(number_of(r, &r->args[3])), A_T(t1));
   return ac_rule_give(r, AP(r, AC_G_ADD, A_T(r->args[0].t), A_T(AP(r, op, A_T(t1), r->args[2]))));
@@ -84,7 +104,8 @@ static bool prelu(ac_rule *r) {
   } else {
     int rank = x->rank;
     if (rank < 2 || w->rank != 1 || !ac_rule_equal(r, w->shape[0], x->shape[1], "prelu: one weight a channel"))
-      return ac_rule_fail(r, AC0301, "give one weight, or one a channel (dimension 1)", "%lld weights for %s", (long long)n->example, ac_value_text(r, x));
+      return ac_rule_fail(r, AC0301, "give one weight, or one a channel (dimension 1)", "%lld weights for %s",
+                          (long long)n->example, ac_value_text(r, x));
     const ac_sym **s = AC_NEW_N(g->arena, const ac_sym *, rank);
     for (int i = 0; i < rank; i++) s[i] = i == 1 ? w->shape[0] : sym(r, 1);
     w = AP(r, AC_G_RESHAPE, A_T(w), A_IS(s + 1, rank - 1)); /* (C, 1, 1, ...): the batch is in front of it */
@@ -101,7 +122,9 @@ static bool glu(ac_rule *r) {
   if (!same_floats(r, x, x)) return false;
   if (!ac_rule_dim(r, 1, x->rank, &d)) return false;
   const ac_sym *odd = ac_sym_op(g, AC_SYM_MOD, x->shape[d], sym(r, 2));
-  if (odd->example) return ac_rule_fail(r, AC0301, "the halved dimension must be even", "dimension %d of %s is odd", d, ac_value_text(r, x));
+  if (odd->example)
+    return ac_rule_fail(r, AC0301, "the halved dimension must be even", "dimension %d of %s is odd", d,
+                        ac_value_text(r, x));
   ac_sym_guard(g, AC_GUARD_EQ, odd, sym(r, 0), r->loc, "glu: the halved dimension is even");
   const ac_sym *half = ac_sym_op(g, AC_SYM_FLOORDIV, x->shape[d], sym(r, 2));
   ac_value *a = AP(r, AC_G_SLICE, A_T(x), r->args[1], A_NONE(), A_I(half));
@@ -122,7 +145,8 @@ static bool max_min(ac_rule *r, bool max) {
   ac_value *other = r->args[1].t;
   ac_op amax = max ? AC_G_AMAX : AC_G_AMIN;
   if (r->args[1].absent) return ac_rule_give(r, AP(r, amax, r->args[0]));
-  const bool number = other->weak && (other->def->op == AC_G_CONST || other->def->op == AC_G_SIZE) && other->dtype != AC_BOOL;
+  const bool number =
+      other->weak && (other->def->op == AC_G_CONST || other->def->op == AC_G_SIZE) && other->dtype != AC_BOOL;
   if (!number) return ac_rule_give(r, AP(r, max ? AC_G_MAXIMUM : AC_G_MINIMUM, r->args[0], A_T(other)));
   const ac_arg *n = &other->def->args[0];
   if (!n->i) return ac_rule_fail(r, AC0304, "use clamp to limit by a number", "a float is no dimension");
@@ -134,7 +158,9 @@ static bool max_min(ac_rule *r, bool max) {
   return ac_rule_give_all(r, o, 2);
 }
 
-static ac_value *var_like(ac_rule *r) { return AP(r, AC_G_VAR, r->args[0], r->args[1], r->args[2], r->args[3], r->args[4]); }
+static ac_value *var_like(ac_rule *r) {
+  return AP(r, AC_G_VAR, r->args[0], r->args[1], r->args[2], r->args[3], r->args[4]);
+}
 
 static bool var_mean(ac_rule *r) {
   ac_value **o = AC_NEW_N(r->g->arena, ac_value *, 2);
@@ -143,12 +169,14 @@ static bool var_mean(ac_rule *r) {
   return ac_rule_give_all(r, o, 2);
 }
 
-static ac_arg number_arg(double v) { return (ac_arg){.kind = AC_K_SCALAR, .f = v}; }
+static ac_arg number_arg(double v) {
+  return (ac_arg){.kind = AC_K_SCALAR, .f = v};
+}
 
 /* torch.norm: 'fro' and None are the 2-norm over the given (or all) dimensions. */
 static bool torch_norm(ac_rule *r) {
   ac_arg p = r->args[1];
-  if (p.kind == AC_K_STR && strcmp(p.s, "fro"))
+  if (p.kind == AC_K_STR && !s_eq(p.s, "fro"))
     return ac_rule_fail(r, AC0311, "use p='fro' or a number", "p='%s' needs singular values", p.s);
   if (p.absent || p.kind == AC_K_STR) p = number_arg(2);
   return ac_rule_give(r, AP(r, AC_G_NORM, r->args[0], p, r->args[2], r->args[3], r->args[4]));
@@ -161,7 +189,8 @@ static bool matrix_norm(ac_rule *r, const ac_sym *const *dims, int n) {
   int a, b;
   bool inf = isinf(ord);
   if (n != 2 || (!inf && fabs(ord) != 1))
-    return ac_rule_fail(r, AC0311, "use a vector norm, 'fro', 1 or inf", "order %g over %d dimensions needs singular values", ord, n);
+    return ac_rule_fail(r, AC0311, "use a vector norm, 'fro', 1 or inf",
+                        "order %g over %d dimensions needs singular values", ord, n);
   if (!ac_rule_dim_of(r, dims[0], x->rank, &a) || !ac_rule_dim_of(r, dims[1], x->rank, &b)) return false;
   if (a == b) return ac_rule_fail(r, AC0302, "name two different dimensions", "dimension %d appears twice", a);
   /* order inf adds along the second dimension */
@@ -178,10 +207,13 @@ static bool linalg_norm(ac_rule *r) {
   ac_value *x = r->args[0].t;
   const ac_arg *ord = &r->args[1], *dim = &r->args[2];
   bool word = ord->kind == AC_K_STR && !ord->absent;
-  if (word && strcmp(ord->s, "fro")) return ac_rule_fail(r, AC0311, "use 'fro' or a number", "ord='%s' needs singular values", ord->s);
+  if (word && !s_eq(ord->s, "fro"))
+    return ac_rule_fail(r, AC0311, "use 'fro' or a number", "ord='%s' needs singular values", ord->s);
   int n = dim->absent ? x->rank : dim->n;
-  if (!ord->absent && dim->absent && x->rank > 2) return ac_rule_fail(r, AC0304, "pass dim", "an order needs 1 or 2 dimensions, got %s", ac_value_text(r, x));
-  if (!ord->absent && (n > 2 || (word && n != 2))) return ac_rule_fail(r, AC0304, NULL, "this order does not work over %d dimensions", n);
+  if (!ord->absent && dim->absent && x->rank > 2)
+    return ac_rule_fail(r, AC0304, "pass dim", "an order needs 1 or 2 dimensions, got %s", ac_value_text(r, x));
+  if (!ord->absent && (n > 2 || (word && n != 2)))
+    return ac_rule_fail(r, AC0304, NULL, "this order does not work over %d dimensions", n);
   if (!ord->absent && !word && n == 2) {
     const ac_sym *both[2] = {sym(r, -2), sym(r, -1)};
     const ac_sym **keep = AC_NEW_N(r->g->arena, const ac_sym *, 2);
@@ -241,18 +273,23 @@ static bool lp_pool(ac_rule *r) {
 
 /* ---- products ---- */
 
-static ac_value *transposed(ac_rule *r, ac_value *x) { return AP(r, AC_G_T, A_T(x)); }
+static ac_value *transposed(ac_rule *r, ac_value *x) {
+  return AP(r, AC_G_T, A_T(x));
+}
 
 static bool linear(ac_rule *r) {
   ac_value *w = r->args[1].t;
-  if (w->rank > 2 || !w->rank) return ac_rule_fail(r, AC0301, NULL, "the weight must have 1 or 2 dimensions, got %s", ac_value_text(r, w));
+  if (w->rank > 2 || !w->rank)
+    return ac_rule_fail(r, AC0301, NULL, "the weight must have 1 or 2 dimensions, got %s", ac_value_text(r, w));
   ac_value *y = AP(r, AC_G_MATMUL, r->args[0], A_T(transposed(r, w)));
   return ac_rule_give(r, r->args[2].absent || !y ? y : AP(r, AC_G_ADD, A_T(y), r->args[2]));
 }
 
 static bool outer(ac_rule *r) {
   ac_value *x = r->args[0].t, *y = r->args[1].t;
-  if (x->rank != 1 || y->rank != 1) return ac_rule_fail(r, AC0301, "flatten them", "both operands must have one dimension: %s and %s", ac_value_text(r, x), ac_value_text(r, y));
+  if (x->rank != 1 || y->rank != 1)
+    return ac_rule_fail(r, AC0301, "flatten them", "both operands must have one dimension: %s and %s",
+                        ac_value_text(r, x), ac_value_text(r, y));
   return ac_rule_give(r, AP(r, AC_G_MUL, A_T(AP(r, AC_G_UNSQUEEZE, A_T(x), A_I(sym(r, 1)))), A_T(y)));
 }
 
@@ -260,14 +297,17 @@ static bool outer(ac_rule *r) {
 static bool dot(ac_rule *r) {
   ac_value *x = r->args[0].t, *y = r->args[1].t;
   if (!x->rank || !y->rank) return ac_rule_give(r, AP(r, AC_G_MUL, A_T(x), A_T(y)));
-  if (x->dtype != y->dtype) return ac_rule_fail(r, AC0303, "convert one of them first", "dtypes differ: %s and %s", ac_value_text(r, x), ac_value_text(r, y));
+  if (x->dtype != y->dtype)
+    return ac_rule_fail(r, AC0303, "convert one of them first", "dtypes differ: %s and %s", ac_value_text(r, x),
+                        ac_value_text(r, y));
   if (!ac_rule_equal(r, x->shape[x->rank - 1], y->shape[y->rank - 1], "dot: lengths"))
     return ac_rule_fail(r, AC0301, NULL, "last sizes of %s and %s differ", ac_value_text(r, x), ac_value_text(r, y));
   if (x->rank == 1 && y->rank == 1) return ac_rule_give(r, AP(r, AC_G_SUM, A_T(AP(r, AC_G_MUL, A_T(x), A_T(y)))));
   if (y->rank == 1) return ac_rule_give(r, AP(r, AC_G_MATMUL, A_T(x), A_T(y)));
   int rank = x->rank + y->rank - 2;
   if (rank > AC_MAX_RANK) return ac_rule_fail(r, AC0307, NULL, "too many dimensions");
-  const ac_sym **flat = AC_NEW_N(r->g->arena, const ac_sym *, 2), **shape = AC_NEW_N(r->g->arena, const ac_sym *, rank);
+  const ac_sym **flat = AC_NEW_N(r->g->arena, const ac_sym *, 2),
+               **shape = AC_NEW_N(r->g->arena, const ac_sym *, rank);
   flat[0] = ac_numel(r->g, y->rank - 1, (const ac_sym *const *)y->shape);
   flat[1] = y->shape[y->rank - 1];
   memcpy(shape, x->shape, (size_t)(x->rank - 1) * sizeof *shape);

@@ -18,7 +18,9 @@ static void put_number(ac_buf *b, const ac_graph *g, const ac_arg *a) {
     ac_put_double(b, a->f);
 }
 
-static bool inlined(const ac_value *v) { return v->def && (v->def->op == AC_G_CONST || v->def->op == AC_G_SIZE); }
+static bool inlined(const ac_value *v) {
+  return v->def && (v->def->op == AC_G_CONST || v->def->op == AC_G_SIZE);
+}
 
 static void put_value(ac_buf *b, const ac_graph *g, const ac_value *v) {
   if (!inlined(v)) {
@@ -63,14 +65,15 @@ static void put_arg(ac_buf *b, const ac_graph *g, const ac_arg *a) {
 
 static bool is_default(ac_buf *b, const ac_graph *g, const ac_opparam *p, const ac_arg *a) {
   if (a->absent) return true;
-  if (!p->default_text || !strcmp(p->default_text, "None") || a->kind == AC_K_TENSOR || a->kind == AC_K_TENSORS) return false;
+  if (!p->default_text || s_eq(p->default_text, "None") || a->kind == AC_K_TENSOR || a->kind == AC_K_TENSORS)
+    return false;
   ac_arg d = ac_default_arg((ac_graph *)(uintptr_t)g, p); /* only interns constants */
   ac_buf x, y;
   ac_buf_init(&x, b->arena);
   ac_buf_init(&y, b->arena);
   put_arg(&x, g, a);
   put_arg(&y, g, &d);
-  return d.kind == a->kind && !strcmp(x.data, y.data);
+  return d.kind == a->kind && s_eq(x.data, y.data);
 }
 
 static void put_node(ac_buf *b, const ac_graph *g, const ac_node *n) {
@@ -89,7 +92,8 @@ static void put_node(ac_buf *b, const ac_graph *g, const ac_node *n) {
     }
     ac_printf(b, "%s", first ? "" : ", ");
     first = false;
-    if (named || (n->args[i].kind != AC_K_TENSOR && n->args[i].kind != AC_K_TENSORS)) ac_printf(b, "%s=", o->params[i].name);
+    if (named || (n->args[i].kind != AC_K_TENSOR && n->args[i].kind != AC_K_TENSORS))
+      ac_printf(b, "%s=", o->params[i].name);
     put_arg(b, g, &n->args[i]);
   }
   ac_puts(b, ")");
@@ -108,15 +112,18 @@ static void put_var(ac_buf *b, const ac_graph *g, const ac_symvar *v) {
 }
 
 char *ac_graph_text(ac_arena *a, const ac_graph *g) {
-  static const char *const roles[] = {[AC_IN_TENSOR] = "input", [AC_IN_SCALAR] = "number", [AC_IN_PARAM] = "parameter", [AC_IN_BUFFER] = "buffer"};
-  static const char *const rel[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  static const char *const roles[] = {
+      [AC_IN_TENSOR] = "input", [AC_IN_SCALAR] = "number", [AC_IN_PARAM] = "parameter", [AC_IN_BUFFER] = "buffer"};
+  static const char *const rel[] = {
+      [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   ac_buf b;
   ac_buf_init(&b, a);
   ac_printf(&b, "graph %s\n", g->name ? g->name : "?");
   for (size_t i = 0; i < g->vars.len; i++) put_var(&b, g, &g->vars.data[i]);
   for (size_t i = 0; i < g->guards.len; i++) {
     const ac_guard *x = &g->guards.data[i];
-    ac_printf(&b, "  guard %s %s %s  # %s", ac_sym_text(a, g, x->a), rel[x->kind], ac_sym_text(a, g, x->b), x->reason ? x->reason : "");
+    ac_printf(&b, "  guard %s %s %s  # %s", ac_sym_text(a, g, x->a), rel[x->kind], ac_sym_text(a, g, x->b),
+              x->reason ? x->reason : "");
     if (x->loc.line) ac_printf(&b, " (line %d)", x->loc.line);
     ac_puts(&b, "\n");
   }

@@ -44,12 +44,13 @@ static ac_value *leaf(ac_graph *g, ac_op op, ac_arg arg, const ac_type *t) {
   return x->outs[0] = new_value(g, t, x, 0);
 }
 
-ac_value *ac_graph_input(ac_graph *g, const char *name, ac_inrole role, ac_dtype dtype, int rank, const int64_t *sizes,
-                         const bool *fixed) {
+ac_value *ac_graph_input(ac_graph *g, const char *name, ac_inrole role, ac_dtype dtype, int rank,
+                         const int64_t *sizes, const bool *fixed) {
   ac_type t = {.dtype = dtype, .weak = role == AC_IN_SCALAR, .rank = rank};
   int index = (int)g->inputs.len;
   if (rank > AC_MAX_RANK) {
-    ac_diag *x = ac_error(g->diags, AC0307, AC_NOLOC, "input %s has %d dimensions; %d are supported", name, rank, AC_MAX_RANK);
+    ac_diag *x =
+        ac_error(g->diags, AC0307, AC_NOLOC, "input %s has %d dimensions; %d are supported", name, rank, AC_MAX_RANK);
     ac_help(g->diags, x, "merge dimensions with reshape before they come in");
     t.rank = AC_MAX_RANK;
   }
@@ -87,7 +88,8 @@ ac_value *ac_graph_integer(ac_graph *g, const ac_sym *v) {
 
 ac_value *ac_graph_boolean(ac_graph *g, bool v) {
   const ac_type t = {.dtype = AC_BOOL, .weak = true};
-  return leaf(g, AC_G_CONST, (ac_arg){.kind = AC_K_SCALAR, .i = ac_sym_int(g, v), .is_int = true, .is_bool = true, .f = v}, &t);
+  return leaf(g, AC_G_CONST,
+              (ac_arg){.kind = AC_K_SCALAR, .i = ac_sym_int(g, v), .is_int = true, .is_bool = true, .f = v}, &t);
 }
 
 /* ---- messages ---- */
@@ -122,19 +124,27 @@ const char *ac_sizes_text(ac_rule *r, int n, const ac_sym *const *s) {
 }
 
 const char *ac_value_text(ac_rule *r, const ac_value *v) {
-  if (v->weak) return ac_sprintf(r->g->arena, "a Python %s", v->dtype == AC_BOOL ? "bool" : ac_is_float(v->dtype) ? "float" : "int");
+  if (v->weak)
+    return ac_sprintf(r->g->arena, "a Python %s",
+                      v->dtype == AC_BOOL     ? "bool"
+                      : ac_is_float(v->dtype) ? "float"
+                                              : "int");
   return ac_sprintf(r->g->arena, "%s%s%s%s", v->name ? v->name : "", v->name ? " " : "", ac_dtypes[v->dtype].name,
                     ac_sizes_text(r, v->rank, v->shape));
 }
 
 /* ---- binding ---- */
 
-static bool is_scalar_kind(ac_kind k) { return k == AC_K_SCALAR || k == AC_K_INT || k == AC_K_FLOAT || k == AC_K_BOOL; }
+static bool is_scalar_kind(ac_kind k) {
+  return k == AC_K_SCALAR || k == AC_K_INT || k == AC_K_FLOAT || k == AC_K_BOOL;
+}
 
 static const char *kind_text(const ac_arg *a) {
-  static const char *const text[] = {[AC_K_TENSOR] = "a tensor", [AC_K_TENSORS] = "a list of tensors", [AC_K_SCALAR] = "a number",
-                                     [AC_K_INT] = "an int",      [AC_K_INTS] = "a list of ints",       [AC_K_FLOAT] = "a float",
-                                     [AC_K_BOOL] = "a bool",     [AC_K_STR] = "a string",              [AC_K_DTYPE] = "a dtype"};
+  static const char *const text[] = {[AC_K_TENSOR] = "a tensor",     [AC_K_TENSORS] = "a list of tensors",
+                                     [AC_K_SCALAR] = "a number",     [AC_K_INT] = "an int",
+                                     [AC_K_INTS] = "a list of ints", [AC_K_FLOAT] = "a float",
+                                     [AC_K_BOOL] = "a bool",         [AC_K_STR] = "a string",
+                                     [AC_K_DTYPE] = "a dtype"};
   return text[a->kind];
 }
 
@@ -183,7 +193,8 @@ static bool convert(ac_rule *r, const ac_opparam *p, ac_arg *a) {
     a->n = 1;
     break;
   case AC_K_SCALAR:
-    if (a->kind == AC_K_STR) return r->op == AC_G_TORCH_NORM || r->op == AC_G_LINALG_NORM; /* 'fro': the expansion looks at it */
+    if (a->kind == AC_K_STR)
+      return r->op == AC_G_TORCH_NORM || r->op == AC_G_LINALG_NORM; /* 'fro': the expansion looks at it */
     if (!is_scalar_kind(a->kind)) return false;
     *a = to_scalar(g, *a);
     break;
@@ -248,8 +259,9 @@ bool ac_rule_bind(ac_rule *r, const ac_arg *given, int n) {
     if (i >= n && !p->has_default && !p->optional)
       return ac_rule_fail(r, AC0304, "pass it by position or by name", "argument `%s` is missing", p->name);
     if (a.absent) {
-      if (!p->optional && !(p->default_text && !strcmp(p->default_text, "None"))) {
-        if (!p->has_default) return ac_rule_fail(r, AC0304, "pass a value", "argument `%s` must not be None", p->name);
+      if (!p->optional && !(p->default_text && s_eq(p->default_text, "None"))) {
+        if (!p->has_default)
+          return ac_rule_fail(r, AC0304, "pass a value", "argument `%s` must not be None", p->name);
         a = ac_default_arg(r->g, p); /* stride=None and kin: as if it had not been given */
       } else {
         a.kind = p->kind;
@@ -258,7 +270,8 @@ bool ac_rule_bind(ac_rule *r, const ac_arg *given, int n) {
     }
     if (!a.absent && !convert(r, p, &a)) {
       ac_arg want = {.kind = p->kind};
-      return ac_rule_fail(r, AC0304, NULL, "argument `%s` must be %s, got %s", p->name, kind_text(&want), kind_text(&a));
+      return ac_rule_fail(r, AC0304, NULL, "argument `%s` must be %s, got %s", p->name, kind_text(&want),
+                          kind_text(&a));
     }
     r->args[i] = a;
   }
@@ -274,12 +287,14 @@ ac_value **ac_rule_emit(ac_rule *r) {
     for (int i = 0; i < r->out[k].rank; i++) {
       int64_t s = r->out[k].shape[i]->example;
       if (s < 0) {
-        ac_rule_fail(r, AC0304, "sizes must not be negative", "dimension %d of the result would be %lld", i, (long long)s);
+        ac_rule_fail(r, AC0304, "sizes must not be negative", "dimension %d of the result would be %lld", i,
+                     (long long)s);
         return NULL;
       }
       if (s && __builtin_mul_overflow(n, s, &n)) {
         ac_rule_fail(r, AC0306, "element counts and offsets are 64-bit; use a smaller shape",
-                     "a result of shape %s has more than 2^63 elements", ac_sizes_text(r, r->out[k].rank, r->out[k].shape));
+                     "a result of shape %s has more than 2^63 elements",
+                     ac_sizes_text(r, r->out[k].rank, r->out[k].shape));
         return NULL;
       }
     }
@@ -408,7 +423,8 @@ static void forward(ac_graph *g) {
     }
   }
   if (!g->inputs.len) return; /* a generator graph: another graph points to what it makes */
-  for (size_t i = 0; i < g->outputs.len; i++) { /* an output that is an input, or a literal, keeps a node that copies it */
+  for (size_t i = 0; i < g->outputs.len;
+       i++) { /* an output that is an input, or a literal, keeps a node that copies it */
     ac_value *to = forward_to(g, g->outputs.data[i].value);
     if (to && to->def && ac_op_info(to->def->op)->cls != C_LEAF) g->outputs.data[i].value = to;
   }

@@ -92,17 +92,17 @@ const char *ac_op_nearest(char ns, const char *name);
 
 typedef struct {
   ac_kind kind;
-  bool absent;       /* None */
-  ac_value *t;       /* TENSOR */
-  ac_value **ts;     /* TENSORS */
-  const ac_sym *i;   /* INT; SCALAR when is_int */
-  const ac_sym **is; /* INTS */
-  int n;             /* of ts or is */
-  double f;          /* FLOAT; SCALAR unless is_int */
+  bool absent;          /* None */
   bool is_int, is_bool; /* SCALAR: Python int / bool */
-  bool b;            /* BOOL */
-  const char *s;     /* STR */
-  ac_dtype d;        /* DTYPE */
+  bool b;               /* BOOL */
+  int n;                /* of ts or is */
+  ac_dtype d;           /* DTYPE */
+  ac_value *t;          /* TENSOR */
+  ac_value **ts;        /* TENSORS */
+  const ac_sym *i;      /* INT; SCALAR when is_int */
+  const ac_sym **is;    /* INTS */
+  double f;             /* FLOAT; SCALAR: its value, at the example when is_int */
+  const char *s;        /* STR */
 } ac_arg;
 
 struct ac_value {

@@ -11,8 +11,10 @@
 
 static const char *const ops[] = {[AC_SYM_ADD] = "+", [AC_SYM_MUL] = "*",   [AC_SYM_FLOORDIV] = "//",
                                   [AC_SYM_MOD] = "%", [AC_SYM_MIN] = "min", [AC_SYM_MAX] = "max"};
-static const char *const guard_kinds[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
-static const char *const roles[] = {[AC_IN_TENSOR] = "input", [AC_IN_SCALAR] = "number", [AC_IN_PARAM] = "parameter", [AC_IN_BUFFER] = "buffer"};
+static const char *const guard_kinds[] = {
+    [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+static const char *const roles[] = {
+    [AC_IN_TENSOR] = "input", [AC_IN_SCALAR] = "number", [AC_IN_PARAM] = "parameter", [AC_IN_BUFFER] = "buffer"};
 
 /* ---- writing ---- */
 
@@ -192,7 +194,9 @@ static bool bad(reader *r, const char *fmt, ...) {
   return false;
 }
 
-static const char *text_of(const json_t *o, const char *key) { return json_string_value(json_object_get(o, key)); }
+static const char *text_of(const json_t *o, const char *key) {
+  return json_string_value(json_object_get(o, key));
+}
 
 static bool int_of(const json_t *o, const char *key, int64_t lo, int64_t hi, int64_t *v) {
   const json_t *x = json_object_get(o, key);
@@ -205,11 +209,12 @@ static const ac_sym *sym_of(reader *r, const json_t *j, int depth) {
   if (json_is_integer(j)) return ac_sym_int(g, json_integer_value(j));
   if (json_is_string(j))
     for (size_t i = 0; i < g->vars.len; i++)
-      if (!strcmp(g->vars.data[i].name, json_string_value(j))) return ac_sym_var(g, (int)i);
+      if (s_eq(g->vars.data[i].name, json_string_value(j))) return ac_sym_var(g, (int)i);
   const char *op = json_array_size(j) == 3 ? json_string_value(json_array_get(j, 0)) : NULL;
   for (size_t k = AC_SYM_ADD; op && depth < 200 && k < AC_COUNT(ops); k++) {
-    if (strcmp(ops[k], op)) continue;
-    const ac_sym *a = sym_of(r, json_array_get(j, 1), depth + 1), *b = a ? sym_of(r, json_array_get(j, 2), depth + 1) : NULL;
+    if (!s_eq(ops[k], op)) continue;
+    const ac_sym *a = sym_of(r, json_array_get(j, 1), depth + 1),
+                 *b = a ? sym_of(r, json_array_get(j, 2), depth + 1) : NULL;
     const ac_sym *s = b ? ac_sym_op(g, (ac_symkind)k, a, b) : NULL;
     if (b && g->priv->failed) bad(r, "a size overflows");
     return g->priv->failed ? NULL : s;
@@ -233,8 +238,8 @@ static const ac_sym **syms_of(reader *r, const json_t *j, int *n) {
 static bool real_of(const json_t *j, double *v) {
   const char *s = json_string_value(j);
   if (s) {
-    *v = !strcmp(s, "nan") ? NAN : !strcmp(s, "inf") ? INFINITY : -INFINITY;
-    return !strcmp(s, "nan") || !strcmp(s, "inf") || !strcmp(s, "-inf");
+    *v = s_eq(s, "nan") ? NAN : s_eq(s, "inf") ? INFINITY : -INFINITY;
+    return s_eq(s, "nan") || s_eq(s, "inf") || s_eq(s, "-inf");
   }
   *v = json_number_value(j);
   return json_is_number(j);
@@ -271,7 +276,7 @@ static bool tensors_of(reader *r, const json_t *j, ac_arg *a) {
 static bool arg_of(reader *r, const ac_opparam *p, const json_t *j, ac_arg *a) {
   *a = (ac_arg){.kind = p->kind, .absent = !j};
   if (!j) {
-    bool may = p->optional || (p->default_text && !strcmp(p->default_text, "None"));
+    bool may = p->optional || (p->default_text && s_eq(p->default_text, "None"));
     return may || bad(r, "argument `%s` is missing", p->name);
   }
   switch (p->kind) {
@@ -286,7 +291,9 @@ static bool arg_of(reader *r, const ac_opparam *p, const json_t *j, ac_arg *a) {
     if (!json_is_string(j)) return bad(r, "argument `%s` is not a string", p->name);
     a->s = ac_strdup(r->g->arena, json_string_value(j));
     return true;
-  case AC_K_DTYPE: a->d = ac_dtype_of(json_string_value(j)); return a->d != AC_NODTYPE || bad(r, "argument `%s` is not a dtype", p->name);
+  case AC_K_DTYPE:
+    a->d = ac_dtype_of(json_string_value(j));
+    return a->d != AC_NODTYPE || bad(r, "argument `%s` is not a dtype", p->name);
   }
   return false;
 }
@@ -336,7 +343,8 @@ static bool read_node(reader *r, const json_t *j) {
   const json_t *args = json_object_get(j, "args"), *outs = json_object_get(j, "outs");
   rule.args = AC_NEW_N(g->arena, ac_arg, rule.info->n_params);
   for (int i = 0; i < rule.info->n_params; i++)
-    if (!arg_of(r, &rule.info->params[i], json_object_get(args, rule.info->params[i].name), &rule.args[i])) return false;
+    if (!arg_of(r, &rule.info->params[i], json_object_get(args, rule.info->params[i].name), &rule.args[i]))
+      return false;
   if (op == AC_G_INPUT) {
     if (!type_of(r, json_array_get(outs, 0), &rule.out[0])) return false;
   } else {
@@ -357,8 +365,9 @@ static bool read_node(reader *r, const json_t *j) {
 static bool read_var(reader *r, const json_t *j, int64_t n_inputs) {
   int64_t example, input, dim;
   const char *name = text_of(j, "name");
-  if (!name || !int_of(j, "example", INT64_MIN, INT64_MAX, &example) || !int_of(j, "input", -1, n_inputs - 1, &input) ||
-      !int_of(j, "dim", -1, AC_MAX_RANK - 1, &dim) || (dim >= 0 && example < 0))
+  if (!name || !int_of(j, "example", INT64_MIN, INT64_MAX, &example) ||
+      !int_of(j, "input", -1, n_inputs - 1, &input) || !int_of(j, "dim", -1, AC_MAX_RANK - 1, &dim) ||
+      (dim >= 0 && example < 0))
     return bad(r, "not a variable");
   ac_sym_fresh(r->g, example, (int)input, (int)dim);
   r->g->vars.data[r->g->vars.len - 1].name = ac_strdup(r->g->arena, name);
@@ -367,9 +376,11 @@ static bool read_var(reader *r, const json_t *j, int64_t n_inputs) {
 
 static bool read_guard(reader *r, const json_t *j) {
   const char *kind = text_of(j, "kind"), *reason = text_of(j, "reason");
-  ac_guard x = {.loc = loc_of(r, j), .reason = ac_strdup(r->g->arena, reason ? reason : ""), .rule = json_is_true(json_object_get(j, "rule"))};
+  ac_guard x = {.loc = loc_of(r, j),
+                .reason = ac_strdup(r->g->arena, reason ? reason : ""),
+                .rule = json_is_true(json_object_get(j, "rule"))};
   size_t k = 0;
-  while (kind && k < AC_COUNT(guard_kinds) && strcmp(guard_kinds[k], kind)) k++;
+  while (kind && k < AC_COUNT(guard_kinds) && !s_eq(guard_kinds[k], kind)) k++;
   if (!kind || k == AC_COUNT(guard_kinds)) return bad(r, "unknown kind");
   x.kind = (ac_guardkind)k;
   x.a = sym_of(r, json_object_get(j, "a"), 0);
@@ -384,13 +395,14 @@ static bool read_input(reader *r, const json_t *j) {
   ac_graph *g = r->g;
   const char *name = text_of(j, "name"), *role = text_of(j, "role");
   size_t k = 0;
-  while (role && k < AC_COUNT(roles) && strcmp(roles[k], role)) k++;
+  while (role && k < AC_COUNT(roles) && !s_eq(roles[k], role)) k++;
   ac_input in = {.name = ac_strdup(g->arena, name ? name : "")};
   if (!name || !role || k == AC_COUNT(roles)) return bad(r, "unknown role or no name");
   in.role = (ac_inrole)k;
   in.value = value_of(r, json_object_get(j, "value"));
   if (!in.value) return false;
-  if (in.value->def->op != AC_G_INPUT || !s_is(in.value->def->args[0].i, (int64_t)g->inputs.len)) return bad(r, "its value is not this input");
+  if (in.value->def->op != AC_G_INPUT || !s_is(in.value->def->args[0].i, (int64_t)g->inputs.len))
+    return bad(r, "its value is not this input");
   if (in.role == AC_IN_SCALAR && !real_of(json_object_get(j, "scalar"), &in.scalar)) return bad(r, "no value");
   in.value->name = in.name;
   const json_t *gen = json_object_get(j, "gen");
@@ -408,7 +420,8 @@ static bool read_output(reader *r, const json_t *j) {
   int64_t updates;
   ac_value *v = value_of(r, json_object_get(j, "value"));
   if (!v) return false;
-  if (!int_of(j, "updates", -1, (int64_t)g->inputs.len - 1, &updates)) return bad(r, "updates an input that is not there");
+  if (!int_of(j, "updates", -1, (int64_t)g->inputs.len - 1, &updates))
+    return bad(r, "updates an input that is not there");
   ac_graph_output(g, text_of(j, "name") ? text_of(j, "name") : "", v, (int)updates);
   return true;
 }
@@ -427,7 +440,9 @@ static bool each(reader *r, const json_t *j, const char *key, const char *what, 
     if (f(r, x)) continue;
     /* a rule's own message went to the quiet list */
     const ac_diags *quiet = r->g->diags;
-    return r->d->errors > before ? false : bad(r, "%s", quiet->list.len ? quiet->list.data[quiet->list.len - 1]->message : "not valid");
+    return r->d->errors > before
+               ? false
+               : bad(r, "%s", quiet->list.len ? quiet->list.data[quiet->list.len - 1]->message : "not valid");
   }
   return true;
 }
@@ -453,8 +468,8 @@ ac_graph *ac_graph_from_json(ac_arena *a, const json_t *j, ac_diags *d) {
     r.where = "vars";
     if (!read_var(&r, json_array_get(vars, i), n_inputs ? n_inputs : INT32_MAX)) return NULL;
   }
-  if (!each(&r, j, "guards", "guard", read_guard) || !each(&r, j, "nodes", "node", read_node) || !each(&r, j, "inputs", "input", read_input) ||
-      !each(&r, j, "outputs", "output", read_output))
+  if (!each(&r, j, "guards", "guard", read_guard) || !each(&r, j, "nodes", "node", read_node) ||
+      !each(&r, j, "inputs", "input", read_input) || !each(&r, j, "outputs", "output", read_output))
     return NULL;
   g->diags = d;
   return g;

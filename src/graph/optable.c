@@ -16,7 +16,7 @@ static const struct {
 
 static ac_opinfo infos[AC_OP_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static ac_arena *arena; /* lives as long as the program */
+static ac_arena *arena;         /* lives as long as the program */
 static ac_map *by_id, *by_name; /* by_name: "t:softmax" -> its row */
 
 static ac_kind kind_of(const char *s, size_t n, bool *optional) {
@@ -97,7 +97,7 @@ static const ac_opinfo *find(char ns, const char *name) {
 static bool is_inplace(const ac_opinfo *o, const char *name) {
   size_t n = strlen(name);
   if (n > 1 && name[n - 1] == '_' && name[n - 2] != '_') return true;
-  if (n < 8 || n > 60 || strncmp(name, "__i", 3)) return false;
+  if (n < 8 || n > 60 || strncmp(name, "__i", 3) != 0) return false;
   char plain[64];
   snprintf(plain, sizeof plain, "__%s", name + 3);
   return find('m', plain) == o;
@@ -119,7 +119,7 @@ const char *ac_op_nearest(char ns, const char *name) {
   ac_strvec v = {0};
   for (size_t i = 0; i < ac_map_len(by_name); i++) {
     const char *full = ac_map_key(by_name, i); /* lives as long as the program */
-    if (full[0] == ns && strncmp(full + 2, "__", 2)) ac_push(scratch, &v, full + 2);
+    if (full[0] == ns && strncmp(full + 2, "__", 2) != 0) ac_push(scratch, &v, full + 2);
   }
   const char *best = ac_nearest(name, v.data, v.len);
   ac_arena_free(scratch);
@@ -131,12 +131,12 @@ const char *ac_op_nearest(char ns, const char *name) {
 ac_arg ac_default_arg(ac_graph *g, const ac_opparam *p) {
   ac_arg a = {.kind = p->kind};
   const char *t = p->default_text;
-  if (!t || !strcmp(t, "None")) {
+  if (!t || s_eq(t, "None")) {
     a.absent = true;
     return a;
   }
   switch (p->kind) {
-  case AC_K_BOOL: a.b = !strcmp(t, "True"); break;
+  case AC_K_BOOL: a.b = s_eq(t, "True"); break;
   case AC_K_FLOAT: a.f = strtod(t, NULL); break;
   case AC_K_INT: a.i = ac_sym_int(g, strtoll(t, NULL, 10)); break;
   case AC_K_INTS:
@@ -162,7 +162,7 @@ ac_arg ac_default_arg(ac_graph *g, const ac_opparam *p) {
 const ac_arg *ac_node_arg(const ac_node *n, const char *name) {
   const ac_opinfo *o = ac_op_info(n->op);
   for (int i = 0; i < n->n_args; i++)
-    if (!strcmp(o->params[i].name, name)) return &n->args[i];
+    if (s_eq(o->params[i].name, name)) return &n->args[i];
   return NULL;
 }
 

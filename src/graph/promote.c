@@ -4,10 +4,16 @@
  * only when its class (bool < integer < floating) is higher; within a priority the dtypes meet in the lattice. */
 #include "graph/internal.h"
 
-bool ac_is_float(ac_dtype d) { return d != AC_NODTYPE && ac_dtypes[d].cls == AC_FLOATING; }
-bool ac_is_integer(ac_dtype d) { return d != AC_NODTYPE && (ac_dtypes[d].cls == AC_SIGNED || ac_dtypes[d].cls == AC_UNSIGNED); }
+bool ac_is_float(ac_dtype d) {
+  return d != AC_NODTYPE && ac_dtypes[d].cls == AC_FLOATING;
+}
+bool ac_is_integer(ac_dtype d) {
+  return d != AC_NODTYPE && (ac_dtypes[d].cls == AC_SIGNED || ac_dtypes[d].cls == AC_UNSIGNED);
+}
 
-static bool barebones(ac_dtype d) { return d == AC_U16 || d == AC_U32 || d == AC_U64; }
+static bool barebones(ac_dtype d) {
+  return d == AC_U16 || d == AC_U32 || d == AC_U64;
+}
 
 static ac_dtype promote_floats(ac_dtype a, ac_dtype b) {
   if (a == AC_F64 || b == AC_F64) return AC_F64;

@@ -57,8 +57,9 @@ static int unknown(const replay *r, const ac_sym *s) {
 static void explain_rank(replay *r, ac_diag *x, int var) {
   const ac_symvar *v = &r->g->vars.data[var];
   const ac_input *in = &r->g->inputs.data[v->input];
-  ac_help(r->d, x, "it was traced with %d dimension%s of %s and reads the size of dimension %d; trace it again at rank %d", in->value->rank,
-          in->value->rank == 1 ? "" : "s", in->name, v->dim, r->inputs[v->input].rank);
+  ac_help(r->d, x,
+          "it was traced with %d dimension%s of %s and reads the size of dimension %d; trace it again at rank %d",
+          in->value->rank, in->value->rank == 1 ? "" : "s", in->name, v->dim, r->inputs[v->input].rank);
 }
 
 static const ac_sym *put_in(replay *r, const ac_sym *s, const ac_node *n) {
@@ -67,11 +68,12 @@ static const ac_sym *put_in(replay *r, const ac_sym *s, const ac_node *n) {
   if (u < 0 && ac_sym_eval(s, r->value, &v)) return ac_sym_int(r->out, v);
   ac_diag *x;
   if (u >= 0) {
-    x = ac_error(r->d, AC0308, n->loc, "%s depends on a size of an input that now has another rank", ac_op_info(n->op)->id);
+    x = ac_error(r->d, AC0308, n->loc, "%s depends on a size of an input that now has another rank",
+                 ac_op_info(n->op)->id);
     explain_rank(r, x, u);
   } else {
-    x = ac_error(r->d, AC0306, n->loc, "%s: size %s overflows 64 bits or divides by zero at these shapes", ac_op_info(n->op)->id,
-                 ac_sym_text(r->out->arena, r->g, s));
+    x = ac_error(r->d, AC0306, n->loc, "%s: size %s overflows 64 bits or divides by zero at these shapes",
+                 ac_op_info(n->op)->id, ac_sym_text(r->out->arena, r->g, s));
     ac_help(r->d, x, "use smaller sizes");
   }
   return NULL;
@@ -95,10 +97,12 @@ static bool bind(replay *r) {
 /* ---- guards ---- */
 
 static bool refuse(replay *r, const ac_guard *x, int64_t a, int64_t b) {
-  static const char *const rel[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  static const char *const rel[] = {
+      [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   ac_arena *ar = r->out->arena;
-  ac_diag *e = ac_error(r->d, AC0308, x->loc, "the shapes break the guard %s %s %s (%lld against %lld): %s", ac_sym_text(ar, r->g, x->a), rel[x->kind],
-                        ac_sym_text(ar, r->g, x->b), (long long)a, (long long)b, x->reason ? x->reason : "");
+  ac_diag *e = ac_error(r->d, AC0308, x->loc, "the shapes break the guard %s %s %s (%lld against %lld): %s",
+                        ac_sym_text(ar, r->g, x->a), rel[x->kind], ac_sym_text(ar, r->g, x->b), (long long)a,
+                        (long long)b, x->reason ? x->reason : "");
   ac_buf names;
   ac_buf_init(&names, ar);
   for (size_t i = 0; i < r->g->vars.len; i++) {
@@ -118,7 +122,9 @@ static bool check_guard(replay *r, const ac_guard *x) {
   if (u < 0) u = unknown(r, x->b);
   if (u >= 0 && x->rule) return true; /* the rule asks again */
   if (u >= 0) {
-    ac_diag *e = ac_error(r->d, AC0308, x->loc, "a decision of the program (%s) is about a size of an input that now has another rank", x->reason ? x->reason : "");
+    ac_diag *e = ac_error(r->d, AC0308, x->loc,
+                          "a decision of the program (%s) is about a size of an input that now has another rank",
+                          x->reason ? x->reason : "");
     explain_rank(r, e, u);
     return false;
   }
@@ -150,7 +156,8 @@ static bool check_fixed(replay *r, int i) {
   for (int k = 0; k < in->value->rank; k++) {
     if (variable_dim(r->g, i, k) || (same_rank && s->dim[k] == in->value->shape[k]->example)) continue;
     ac_shape own = ac_value_example(in->value);
-    ac_diag *x = ac_error(r->d, AC0308, AC_NOLOC, "%s has the fixed shape %s, not %s", in->name, shape_text(r, &own), shape_text(r, s));
+    ac_diag *x = ac_error(r->d, AC0308, AC_NOLOC, "%s has the fixed shape %s, not %s", in->name, shape_text(r, &own),
+                          shape_text(r, s));
     ac_help(r->d, x, "its sizes come from the module's constructor; change them there and trace again");
     return false;
   }
@@ -197,8 +204,9 @@ static bool same_broadcast(replay *r, const ac_node *n, const ac_node *m) {
       int at = k < was->rank ? k : was->rank - 1;
       if (now->shape[now->rank - 1 - k]->example == 1 || s_is(was->shape[was->rank - 1 - at], 1)) continue;
       if (stretches(r->g, a, was, at) == stretches(r->out, b, now, k)) continue;
-      ac_diag *x = ac_error(r->d, AC0308, n->loc, "%s broadcasts in another way than it was traced: dimension %d of operand `%s`", ac_op_info(n->op)->id, -1 - k,
-                            ac_op_info(n->op)->params[i].name);
+      ac_diag *x = ac_error(r->d, AC0308, n->loc,
+                            "%s broadcasts in another way than it was traced: dimension %d of operand `%s`",
+                            ac_op_info(n->op)->id, -1 - k, ac_op_info(n->op)->params[i].name);
       ac_help(r->d, x, "trace the module again at these shapes");
       return false;
     }
@@ -216,7 +224,8 @@ static bool same_sizes(replay *r, const ac_node *n, const ac_node *m) {
       same = ac_sym_eval(a->shape[i], r->value, &v) && v == b->shape[i]->example;
     }
     if (same) continue;
-    ac_error(r->d, AC0308, n->loc, "%s: at these shapes its result is not what the traced graph says", ac_op_info(n->op)->id);
+    ac_error(r->d, AC0308, n->loc, "%s: at these shapes its result is not what the traced graph says",
+             ac_op_info(n->op)->id);
     return false;
   }
   return true;
@@ -271,7 +280,9 @@ static void bind_gen(replay *r, const ac_graph *g, const ac_shape *inputs) {
 static bool new_rank(replay *r, const ac_graph *g, const ac_shape *inputs, const ac_arg *size, ac_arg *out) {
   for (size_t i = 0; i < g->inputs.len; i++) {
     const ac_value *v = g->inputs.data[i].gen;
-    if (!v || v->rank != size->n || v->rank == inputs[i].rank || (size->n && memcmp(v->shape, size->is, (size_t)size->n * sizeof *size->is) != 0)) continue;
+    if (!v || v->rank != size->n || v->rank == inputs[i].rank ||
+        (size->n && memcmp(v->shape, size->is, (size_t)size->n * sizeof *size->is) != 0))
+      continue;
     const ac_sym **s = AC_NEW_N(r->out->arena, const ac_sym *, inputs[i].rank);
     for (int k = 0; k < inputs[i].rank; k++) s[k] = ac_sym_int(r->out, inputs[i].dim[k]);
     *out = A_IS(s, inputs[i].rank);
@@ -286,7 +297,8 @@ static void replay_gen_node(replay *r, const ac_graph *g, const ac_shape *inputs
   copy.args = AC_NEW_N(r->out->arena, ac_arg, n->n_args);
   if (n->n_args) memcpy(copy.args, n->args, (size_t)n->n_args * sizeof *n->args);
   for (int i = 0; i < n->n_args && o->cls == C_NEW; i++)
-    if (!strcmp(o->params[i].name, "size") && n->args[i].kind == AC_K_INTS) new_rank(r, g, inputs, &n->args[i], &copy.args[i]);
+    if (s_eq(o->params[i].name, "size") && n->args[i].kind == AC_K_INTS)
+      new_rank(r, g, inputs, &n->args[i], &copy.args[i]);
   replay_node(r, &copy);
 }
 
@@ -315,8 +327,10 @@ static void replay_gen(replay *main, ac_arena *a, const ac_graph *g, const ac_sh
       ac_graph_output(r.out, in->name, v, -1);
       continue;
     }
-    ac_diag *x = ac_warn(main->d, AC0312, AC_NOLOC, "%s cannot be generated at shape %s: its generator makes its own sizes only; it is drawn uniformly instead",
-                         in->name, shape_text(main, &inputs[i]));
+    ac_diag *x = ac_warn(
+        main->d, AC0312, AC_NOLOC,
+        "%s cannot be generated at shape %s: its generator makes its own sizes only; it is drawn uniformly instead",
+        in->name, shape_text(main, &inputs[i]));
     ac_help(main->d, x, "create it with sizes that are its dimensions, as torch.rand(n, m) does");
   }
 }
@@ -324,12 +338,14 @@ static void replay_gen(replay *main, ac_arena *a, const ac_graph *g, const ac_sh
 /* ---- all ---- */
 
 static bool replay_inputs(replay *r) {
-  static const bool fixed[AC_MAX_RANK] = {true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true};
+  static const bool fixed[AC_MAX_RANK] = {true, true, true, true, true, true, true, true,
+                                          true, true, true, true, true, true, true, true};
   for (size_t i = 0; i < r->g->inputs.len; i++) {
     const ac_input *in = &r->g->inputs.data[i];
     const ac_shape *s = &r->inputs[i];
     if (s->rank > AC_MAX_RANK || s->rank < 0 || ac_shape_numel(s) < 0) {
-      ac_diag *x = ac_error(r->d, AC0306, AC_NOLOC, "%s: the number of elements of its shape overflows 64 bits", in->name);
+      ac_diag *x =
+          ac_error(r->d, AC0306, AC_NOLOC, "%s: the number of elements of its shape overflows 64 bits", in->name);
       ac_help(r->d, x, "use a smaller shape");
       return false;
     }

@@ -23,7 +23,9 @@ typedef struct ac_isym {
   int epoch;
 } isym;
 
-static const poly *poly_of(const ac_sym *s) { return &((const isym *)s)->p; }
+static const poly *poly_of(const ac_sym *s) {
+  return &((const isym *)s)->p;
+}
 
 /* ---- order ---- */
 
@@ -220,7 +222,7 @@ static bool poly_mul(ac_graph *g, const poly *a, const poly *b, poly *out) {
 
 /* m / d where d divides it exactly (its coefficient and every factor). */
 static bool mono_div(ac_graph *g, const mono *m, const mono *d, mono *out) {
-  if ((d->c == -1 && m->c == INT64_MIN) || m->c % d->c || d->n > m->n) return false;
+  if (!d->c || (d->c == -1 && m->c == INT64_MIN) || m->c % d->c || d->n > m->n) return false;
   *out = (mono){m->c / d->c, 0, AC_NEW_N(g->arena, const ac_sym *, m->n)};
   int j = 0;
   for (int i = 0; i < m->n; i++) {
@@ -278,8 +280,12 @@ typedef struct {
 
 __extension__ typedef __int128 wide;
 
-static int64_t clamp128(wide v) { return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v; }
-static bool open_end(int64_t v) { return v == INT64_MIN || v == INT64_MAX; }
+static int64_t clamp128(wide v) {
+  return v < INT64_MIN ? INT64_MIN : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+static bool open_end(int64_t v) {
+  return v == INT64_MIN || v == INT64_MAX;
+}
 
 static int64_t bound_mul(int64_t a, int64_t b) {
   if (!a || !b) return 0;
@@ -318,7 +324,9 @@ static range range_atom(const ac_graph *g, const ac_sym *s) {
     if (b.lo < 0 || a.lo == INT64_MIN) return any;
     if (b.lo < 1) b.lo = 1; /* a division by zero is an error elsewhere */
     return (range){a.lo >= 0 ? (b.hi == INT64_MAX ? 0 : a.lo / b.hi) : floor_div(a.lo, b.lo),
-                   a.hi == INT64_MAX ? INT64_MAX : a.hi >= 0 ? a.hi / b.lo : -1};
+                   a.hi == INT64_MAX ? INT64_MAX
+                   : a.hi >= 0       ? a.hi / b.lo
+                                     : -1};
   case AC_SYM_MOD: return b.lo < 0 ? any : (range){0, b.hi == INT64_MAX ? INT64_MAX : b.hi > 0 ? b.hi - 1 : 0};
   case AC_SYM_MIN: return (range){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
   case AC_SYM_MAX: return (range){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
@@ -336,7 +344,9 @@ static range range_poly(const ac_graph *g, const poly *p) {
   return sum;
 }
 
-static range range_of(const ac_graph *g, const ac_sym *s) { return range_poly(g, poly_of(s)); }
+static range range_of(const ac_graph *g, const ac_sym *s) {
+  return range_poly(g, poly_of(s));
+}
 
 /* ---- operations ---- */
 
@@ -349,7 +359,9 @@ static const ac_sym *fail(ac_graph *g, const ac_sym *a, const char *op, const ac
   return ac_sym_int(g, 0);
 }
 
-static int64_t py_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+static int64_t py_mod(int64_t a, int64_t b) {
+  return a - floor_div(a, b) * b;
+}
 
 static const ac_sym *atom(ac_graph *g, ac_symkind k, const ac_sym *a, const ac_sym *b) {
   int64_t ex = 0;
@@ -362,7 +374,9 @@ static const ac_sym *atom(ac_graph *g, ac_symkind k, const ac_sym *a, const ac_s
   return intern(g, (ac_sym){.kind = k, .example = ex, .a = a, .b = b}, atom_poly);
 }
 
-static const ac_sym *add_trees(ac_graph *g, const ac_sym *a, const ac_sym *b) { return ac_sym_op(g, AC_SYM_ADD, a, b); }
+static const ac_sym *add_trees(ac_graph *g, const ac_sym *a, const ac_sym *b) {
+  return ac_sym_op(g, AC_SYM_ADD, a, b);
+}
 
 /* Factors and a constant that every monomial of x and of y has. */
 static mono common(ac_graph *g, const poly *x, const poly *y) {
@@ -492,7 +506,8 @@ const ac_sym *ac_sym_op(ac_graph *g, ac_symkind k, const ac_sym *a, const ac_sym
   case AC_SYM_CONST:
   case AC_SYM_VAR: return a;
   }
-  static const char *const text[] = {[AC_SYM_ADD] = "+", [AC_SYM_MUL] = "*", [AC_SYM_FLOORDIV] = "//", [AC_SYM_MOD] = "%"};
+  static const char *const text[AC_SYM_MAX + 1] = {
+      [AC_SYM_ADD] = "+", [AC_SYM_MUL] = "*", [AC_SYM_FLOORDIV] = "//", [AC_SYM_MOD] = "%"};
   return r ? r : fail(g, a, text[k] ? text[k] : "and", b, "overflows 64 bits");
 }
 
@@ -680,7 +695,8 @@ static void shrink(ac_graph *g) {
     for (size_t i = 0; i < g->guards.len; i++) {
       int v;
       int64_t c, k;
-      if (g->guards.data[i].kind != AC_GUARD_NE || !linear(ac_sym_resolve(g, pr->diffs.data[i]), &v, &c, &k) || k % c) continue;
+      if (g->guards.data[i].kind != AC_GUARD_NE || !linear(ac_sym_resolve(g, pr->diffs.data[i]), &v, &c, &k) || k % c)
+        continue;
       if (pr->lo.data[v] == -k / c && pr->lo.data[v] < pr->hi.data[v]) {
         pr->lo.data[v]++;
         again = true;
@@ -698,7 +714,8 @@ void ac_sym_learn(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b)
   int v;
   int64_t c, c0;
   if (k == AC_GUARD_EQ) learn_equal(g, d);
-  if ((k == AC_GUARD_LT || k == AC_GUARD_LE) && linear(d, &v, &c, &c0)) learn_bound(pr, v, c, c0 + (k == AC_GUARD_LT));
+  if ((k == AC_GUARD_LT || k == AC_GUARD_LE) && linear(d, &v, &c, &c0))
+    learn_bound(pr, v, c, c0 + (k == AC_GUARD_LT));
   shrink(g);
   pr->epoch++;
   for (size_t i = 0; i < pr->divides.len; i++) { /* keep facts in terms of what the variables are now */
@@ -724,7 +741,9 @@ static bool truth_at(ac_guardkind k, int64_t a, int64_t b) {
   }
 }
 
-bool ac_guard_holds(ac_guardkind k, int64_t a, int64_t b) { return truth_at(k, a, b); }
+bool ac_guard_holds(ac_guardkind k, int64_t a, int64_t b) {
+  return truth_at(k, a, b);
+}
 
 static bool at_most(ac_graph *g, const ac_sym *d, const ac_sym *e, int64_t slack) {
   int64_t c;
@@ -770,8 +789,10 @@ static bool proved(ac_graph *g, ac_guardkind k, const ac_sym *d) {
 }
 
 bool ac_sym_guard(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b, ac_loc loc, const char *reason) {
-  static const ac_guardkind negation[] = {
-      [AC_GUARD_EQ] = AC_GUARD_NE, [AC_GUARD_NE] = AC_GUARD_EQ, [AC_GUARD_LT] = AC_GUARD_LE, [AC_GUARD_LE] = AC_GUARD_LT};
+  static const ac_guardkind negation[] = {[AC_GUARD_EQ] = AC_GUARD_NE,
+                                          [AC_GUARD_NE] = AC_GUARD_EQ,
+                                          [AC_GUARD_LT] = AC_GUARD_LE,
+                                          [AC_GUARD_LE] = AC_GUARD_LT};
   bool truth = truth_at(k, a->example, b->example);
   if (!truth) {
     k = negation[k];

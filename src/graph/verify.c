@@ -26,9 +26,11 @@ static const char *check_args(ac_graph *g, const ac_node *n, const bool *seen) {
     if (a->absent) continue;
     if (a->kind != o->params[i].kind)
       return say(g, "%s: argument `%s` is of another kind than the signature says", o->id, o->params[i].name);
-    if (a->kind == AC_K_TENSOR && !defined(g, seen, a->t)) return say(g, "%s: argument `%s` is used before it is made", o->id, o->params[i].name);
+    if (a->kind == AC_K_TENSOR && !defined(g, seen, a->t))
+      return say(g, "%s: argument `%s` is used before it is made", o->id, o->params[i].name);
     for (int k = 0; a->kind == AC_K_TENSORS && k < a->n; k++)
-      if (!defined(g, seen, a->ts[k])) return say(g, "%s: argument `%s` is used before it is made", o->id, o->params[i].name);
+      if (!defined(g, seen, a->ts[k]))
+        return say(g, "%s: argument `%s` is used before it is made", o->id, o->params[i].name);
   }
   return NULL;
 }
@@ -40,12 +42,12 @@ static const char *compare(ac_graph *g, const ac_node *n, const ac_rule *r) {
     const ac_value *v = n->outs[k];
     const ac_type *t = &r->out[k];
     if (v->dtype != t->dtype || v->weak != t->weak || v->rank != t->rank)
-      return say(g, "%s: %%%d is %s with %d dimensions, the rule gives %s with %d", op, v->id, ac_dtypes[v->dtype].name, v->rank,
-                 ac_dtypes[t->dtype].name, t->rank);
+      return say(g, "%s: %%%d is %s with %d dimensions, the rule gives %s with %d", op, v->id,
+                 ac_dtypes[v->dtype].name, v->rank, ac_dtypes[t->dtype].name, t->rank);
     for (int i = 0; i < v->rank; i++)
       if (!ac_sym_equal(g, v->shape[i], t->shape[i]))
-        return say(g, "%s: dimension %d of %%%d is %s, the rule gives %s", op, i, v->id, ac_sym_text(g->arena, g, v->shape[i]),
-                   ac_sym_text(g->arena, g, t->shape[i]));
+        return say(g, "%s: dimension %d of %%%d is %s, the rule gives %s", op, i, v->id,
+                   ac_sym_text(g->arena, g, v->shape[i]), ac_sym_text(g->arena, g, t->shape[i]));
   }
   return NULL;
 }
@@ -65,7 +67,9 @@ static const char *reinfer(ac_graph *g, const ac_node *n) {
   pr->frozen = false;
   g->diags = theirs;
   if (!ok) return say(g, "%s: refused by its rule: %s", r.info->id, mine.list.len ? mine.list.data[0]->message : "?");
-  if (pr->missing) return say(g, "%s: %d guard%s that it needs missing", r.info->id, pr->missing, pr->missing == 1 ? " is" : "s are");
+  if (pr->missing)
+    return say(g, "%s: %d guard%s that it needs missing", r.info->id, pr->missing,
+               pr->missing == 1 ? " is" : "s are");
   return compare(g, n, &r);
 }
 
@@ -76,7 +80,8 @@ static const char *check_node(ac_graph *g, const ac_node *n, bool *seen) {
   for (int k = 0; k < n->n_outs; k++) {
     const ac_value *v = n->outs[k];
     if (v->def != n || v->out != k) return say(g, "%s: output %d points elsewhere", ac_op_info(n->op)->id, k);
-    if (v->id < 0 || v->id >= (int)g->values.len || g->values.data[v->id] != v) return say(g, "value %%%d is not in the graph's list", v->id);
+    if (v->id < 0 || v->id >= (int)g->values.len || g->values.data[v->id] != v)
+      return say(g, "value %%%d is not in the graph's list", v->id);
     if (seen[v->id]) return say(g, "value %%%d is made twice", v->id);
     seen[v->id] = true;
   }
@@ -98,7 +103,8 @@ const char *ac_graph_verify(ac_graph *g) {
   }
   for (size_t i = 0; i < g->guards.len; i++) {
     const ac_guard *x = &g->guards.data[i];
-    if (!ac_guard_holds(x->kind, x->a->example, x->b->example)) return say(g, "guard %zu does not hold at the example", i);
+    if (!ac_guard_holds(x->kind, x->a->example, x->b->example))
+      return say(g, "guard %zu does not hold at the example", i);
   }
   return NULL;
 }

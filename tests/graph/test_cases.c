@@ -26,7 +26,7 @@ static const struct {
 
 static ac_dtype dtype_at(const char **p) {
   for (size_t i = 0; i < AC_COUNT(short_names); i++)
-    if (!strncmp(*p, short_names[i].name, strlen(short_names[i].name))) {
+    if (strncmp(*p, short_names[i].name, strlen(short_names[i].name)) == 0) {
       *p += strlen(short_names[i].name);
       return short_names[i].d;
     }
@@ -80,7 +80,8 @@ static bool is_tensor(const char *p) {
 
 static ac_arg number_arg(fixture *f, const char *word) {
   ac_arg a = {.kind = AC_K_SCALAR};
-  if (!strcmp(word, "True") || !strcmp(word, "False")) return (ac_arg){.kind = AC_K_BOOL, .b = word[0] == 'T'};
+  if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
+    return (ac_arg){.kind = AC_K_BOOL, .b = word[0] == 'T'};
   a.is_int = !strpbrk(word, ".ein");
   a.f = strtod(word, NULL);
   if (a.is_int) a.i = ac_sym_int(f->g, strtoll(word, NULL, 10));
@@ -103,7 +104,7 @@ static ac_arg list_arg(fixture *f, const char *p) {
 }
 
 static ac_arg parse_arg(fixture *f, const ac_opparam *p, const char *word) {
-  if (!strcmp(word, "None")) return (ac_arg){.absent = true};
+  if (strcmp(word, "None") == 0) return (ac_arg){.absent = true};
   if (*word == '(') return list_arg(f, word);
   if (is_tensor(word)) return (ac_arg){.kind = AC_K_TENSOR, .t = tensor_at(f, &word)};
   if (p->kind == AC_K_STR) return (ac_arg){.kind = AC_K_STR, .s = word};
@@ -116,7 +117,7 @@ static ac_arg parse_arg(fixture *f, const ac_opparam *p, const char *word) {
 /* What the parameter is when the line does not name it: as ops.def says. */
 static ac_arg default_of(fixture *f, const ac_opparam *p) {
   const char *t = p->default_text;
-  if (!t || !strcmp(t, "None")) return (ac_arg){.absent = true};
+  if (!t || strcmp(t, "None") == 0) return (ac_arg){.absent = true};
   if (*t == '\'') return (ac_arg){.kind = AC_K_STR, .s = ac_strndup(f->a, t + 1, strlen(t) - 2)};
   return number_arg(f, t);
 }
@@ -138,7 +139,7 @@ static ac_op parse_call(fixture *f, char *call, ac_arg *args) {
     char *w = next_word(&call), *eq = strchr(w, '=');
     int i = 0;
     *eq = 0;
-    while (i < o->n_params && strcmp(o->params[i].name, w)) i++;
+    while (i < o->n_params && strcmp(o->params[i].name, w) != 0) i++;
     if (i == o->n_params) fail_msg("%s has no parameter %s", o->id, w);
     args[i] = parse_arg(f, &o->params[i], eq + 1);
     set[i] = true;
@@ -204,9 +205,12 @@ static int check_graph(fixture *f, const char *line) {
     return 1;
   }
   j = ac_graph_to_json(again);
-  bool same = !strcmp(text, ac_json_text(f->a, j)) && !strcmp(ac_graph_text(f->a, f->g), ac_graph_text(f->a, again));
+  bool same =
+      strcmp(text, ac_json_text(f->a, j)) == 0 && strcmp(ac_graph_text(f->a, f->g), ac_graph_text(f->a, again)) == 0;
   json_decref(j);
-  if (!same) print_error("%s\n  JSON differs after a round trip:\n%s%s\n", line, ac_graph_text(f->a, f->g), ac_graph_text(f->a, again));
+  if (!same)
+    print_error("%s\n  JSON differs after a round trip:\n%s%s\n", line, ac_graph_text(f->a, f->g),
+                ac_graph_text(f->a, again));
   return !same;
 }
 
@@ -232,9 +236,10 @@ static int other_shapes(fixture *f, const char *line) {
     }
     ac_diags d;
     ac_diags_init(&d, f->a);
-    if (!ac_graph_respecialise(f->a, f->g, s, &d) && strstr(d.list.data[0]->message, "is not what the traced graph says")) {
-      print_error("%s\n  sizes * %lld + %lld: %s\n%s", line, (long long)times[m], (long long)plus[m], d.list.data[0]->message,
-                  ac_graph_text(f->a, f->g));
+    if (!ac_graph_respecialise(f->a, f->g, s, &d) &&
+        strstr(d.list.data[0]->message, "is not what the traced graph says")) {
+      print_error("%s\n  sizes * %lld + %lld: %s\n%s", line, (long long)times[m], (long long)plus[m],
+                  d.list.data[0]->message, ac_graph_text(f->a, f->g));
       return 1;
     }
   }
@@ -278,7 +283,8 @@ static int run_line(const char *line) {
   ac_op op = parse_call(&f, call, args);
   int n, bad = 0;
   ac_value **outs = ac_graph_apply(f.g, op, args, ac_op_info(op)->n_params, AC_NOLOC, &n);
-  if (!outs != !strcmp(want, "refused")) {
+  bool refused = strcmp(want, "refused") == 0;
+  if (refused != (outs == NULL)) {
     bad = 1;
     print_error("%s\n  %s\n", line, outs ? "accepted" : f.d.list.data[0]->message);
   } else if (!outs) {

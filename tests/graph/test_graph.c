@@ -39,7 +39,10 @@ static ac_value *in(fx *f, ac_dtype d, int rank, const int64_t *sizes) {
 #define I(f, v) ((ac_arg){.kind = AC_K_INT, .i = ac_sym_int((f)->g, (v))})
 #define S(s) ((ac_arg){.kind = AC_K_INT, .i = (s)})
 #define NONE ((ac_arg){.absent = true})
-#define LIST(...) ((ac_arg){.kind = AC_K_INTS, .is = (const ac_sym *[]){__VA_ARGS__}, .n = (int)AC_COUNT(((const ac_sym *[]){__VA_ARGS__}))})
+#define LIST(...)                                  \
+  ((ac_arg){.kind = AC_K_INTS,                     \
+            .is = (const ac_sym *[]){__VA_ARGS__}, \
+            .n = (int)AC_COUNT(((const ac_sym *[]){__VA_ARGS__}))})
 #define APPLY(f, op, ...) apply(f, op, (ac_arg[]){__VA_ARGS__}, (int)AC_COUNT(((ac_arg[]){__VA_ARGS__})))
 
 static ac_value *apply(fx *f, ac_op op, const ac_arg *args, int n) {
@@ -47,13 +50,25 @@ static ac_value *apply(fx *f, ac_op op, const ac_arg *args, int n) {
   return o ? o[0] : NULL;
 }
 
-static const ac_sym *num(fx *f, int64_t v) { return ac_sym_int(f->g, v); }
-static const ac_sym *op(fx *f, ac_symkind k, const ac_sym *a, const ac_sym *b) { return ac_sym_op(f->g, k, a, b); }
-static const ac_sym *add(fx *f, const ac_sym *a, const ac_sym *b) { return op(f, AC_SYM_ADD, a, b); }
-static const ac_sym *mul(fx *f, const ac_sym *a, const ac_sym *b) { return op(f, AC_SYM_MUL, a, b); }
-static const ac_sym *divide(fx *f, const ac_sym *a, const ac_sym *b) { return op(f, AC_SYM_FLOORDIV, a, b); }
+static const ac_sym *num(fx *f, int64_t v) {
+  return ac_sym_int(f->g, v);
+}
+static const ac_sym *op(fx *f, ac_symkind k, const ac_sym *a, const ac_sym *b) {
+  return ac_sym_op(f->g, k, a, b);
+}
+static const ac_sym *add(fx *f, const ac_sym *a, const ac_sym *b) {
+  return op(f, AC_SYM_ADD, a, b);
+}
+static const ac_sym *mul(fx *f, const ac_sym *a, const ac_sym *b) {
+  return op(f, AC_SYM_MUL, a, b);
+}
+static const ac_sym *divide(fx *f, const ac_sym *a, const ac_sym *b) {
+  return op(f, AC_SYM_FLOORDIV, a, b);
+}
 
-static void assert_text(fx *f, const ac_sym *s, const char *text) { assert_string_equal(ac_sym_text(f->a, f->g, s), text); }
+static void assert_text(fx *f, const ac_sym *s, const char *text) {
+  assert_string_equal(ac_sym_text(f->a, f->g, s), text);
+}
 
 static void assert_message(fx *f, const char *part) {
   assert_true(f->d.list.len > 0);
@@ -73,7 +88,8 @@ static void canonical(void **state) {
   assert_ptr_equal(divide(f, mul(f, a, b), b), a);
   assert_ptr_equal(divide(f, mul(f, a, num(f, 12)), num(f, 4)), mul(f, a, num(f, 3)));
   assert_ptr_equal(divide(f, divide(f, a, two), num(f, 3)), divide(f, a, num(f, 6)));
-  assert_ptr_equal(mul(f, add(f, a, b), add(f, a, b)), add(f, add(f, mul(f, a, a), mul(f, mul(f, a, b), two)), mul(f, b, b)));
+  assert_ptr_equal(mul(f, add(f, a, b), add(f, a, b)),
+                   add(f, add(f, mul(f, a, a), mul(f, mul(f, a, b), two)), mul(f, b, b)));
   assert_ptr_equal(op(f, AC_SYM_MOD, add(f, mul(f, a, num(f, 4)), num(f, 7)), num(f, 4)), num(f, 3));
   assert_ptr_equal(divide(f, add(f, mul(f, a, num(f, 4)), num(f, 7)), num(f, 4)), add(f, a, num(f, 1)));
   assert_ptr_equal(op(f, AC_SYM_MIN, a, add(f, a, b)), a); /* sizes are not negative */
@@ -108,12 +124,17 @@ static void rewriting_keeps_values(void **state) {
       if (by_zero) k = AC_SYM_ADD;
       s[n] = op(f, k, s[p], s[q]);
       int64_t a = val[p], b = val[q], fl = b ? a / b - (a % b != 0 && (a < 0) != (b < 0)) : 0;
-      val[n] = k == AC_SYM_ADD ? a + b : k == AC_SYM_MUL ? a * b : k == AC_SYM_FLOORDIV ? fl : k == AC_SYM_MOD ? a - b * fl
-               : k == AC_SYM_MIN ? (a < b ? a : b) : (a > b ? a : b);
+      val[n] = k == AC_SYM_ADD        ? a + b
+               : k == AC_SYM_MUL      ? a * b
+               : k == AC_SYM_FLOORDIV ? fl
+               : k == AC_SYM_MOD      ? a - b * fl
+               : k == AC_SYM_MIN      ? (a < b ? a : b)
+                                      : (a > b ? a : b);
       int64_t got;
       /* a divisor inside may be 0 here though it is not at the example: then there is no value */
       if (!ac_sym_eval(s[n], x, &got)) break;
-      if (got != val[n]) fail_msg("%s is %lld, not %lld", ac_sym_text(f->a, f->g, s[n]), (long long)got, (long long)val[n]);
+      if (got != val[n])
+        fail_msg("%s is %lld, not %lld", ac_sym_text(f->a, f->g, s[n]), (long long)got, (long long)val[n]);
     }
   }
   assert_int_equal(f->d.errors, 0);
@@ -258,7 +279,8 @@ static void every_operation_is_tested(void **state) {
   for (int i = 0; i < AC_OP_COUNT; i++) {
     bool skip = false;
     for (size_t k = 0; k < AC_COUNT(internal); k++) skip |= (int)internal[k] == i;
-    if (!skip && !strstr(text, ac_sprintf(f->a, "\n%s ", ac_op_info((ac_op)i)->id))) fail_msg("%s has no case", ac_op_info((ac_op)i)->id);
+    if (!skip && !strstr(text, ac_sprintf(f->a, "\n%s ", ac_op_info((ac_op)i)->id)))
+      fail_msg("%s has no case", ac_op_info((ac_op)i)->id);
   }
 }
 
@@ -290,7 +312,8 @@ static void weak_numbers(void **state) {
   assert_int_equal(ac_graph_op2(f->g, AC_G_MUL, i, ac_graph_number(f->g, 2.5), here)->dtype, AC_F32);
   assert_int_equal(ac_graph_op2(f->g, AC_G_MUL, i, ac_graph_integer(f->g, num(f, 2)), here)->dtype, AC_I32);
   assert_int_equal(ac_graph_op2(f->g, AC_G_MUL, b, ac_graph_integer(f->g, h->shape[0]), here)->dtype, AC_I64);
-  ac_value *w = ac_graph_op2(f->g, AC_G_DIV, ac_graph_integer(f->g, h->shape[0]), ac_graph_integer(f->g, num(f, 2)), here);
+  ac_value *w =
+      ac_graph_op2(f->g, AC_G_DIV, ac_graph_integer(f->g, h->shape[0]), ac_graph_integer(f->g, num(f, 2)), here);
   assert_true(w->weak);
   assert_int_equal(ac_graph_op2(f->g, AC_G_MUL, h, w, here)->dtype, AC_F16);
   ac_value *u = in(f, AC_U32, 1, (int64_t[]){4});
@@ -363,7 +386,8 @@ static void json(void **state) {
   f->g->seed = UINT64_MAX;
   ac_value *n = ac_graph_op2(f->g, AC_G_MUL, x, ac_graph_number(f->g, -1.0 / 0.0), here);
   ac_value *z = ac_graph_op2(f->g, AC_G_ADD, n, y, here);
-  z = ac_graph_op2(f->g, AC_G_DIV, z, ac_graph_integer(f->g, mul(f, x->shape[0], add(f, x->shape[1], num(f, 1)))), here);
+  z = ac_graph_op2(f->g, AC_G_DIV, z, ac_graph_integer(f->g, mul(f, x->shape[0], add(f, x->shape[1], num(f, 1)))),
+                   here);
   ac_graph_output(f->g, "out", z, 0);
   ac_graph_prune(f->g);
   json_t *j = ac_graph_to_json(f->g);
@@ -398,7 +422,8 @@ static void other_ranks(void **state) {
   z = APPLY(f, AC_G_SOFTMAX, T(z), I(f, -1));
   ac_graph_output(f->g, "out", z, -1);
   ac_graph_prune(f->g);
-  static const ac_shape shapes[] = {{2, {7, 1003}}, {1, {513}}, {4, {3, 5, 7, 11}}, {2, {0, 8}}, {0, {0}}, {2, {1, 1}}, {2, {1, 13243}}};
+  static const ac_shape shapes[] = {{2, {7, 1003}}, {1, {513}},  {4, {3, 5, 7, 11}}, {2, {0, 8}},
+                                    {0, {0}},       {2, {1, 1}}, {2, {1, 13243}}};
   for (size_t i = 0; i < AC_COUNT(shapes); i++) {
     ac_shape s[2] = {shapes[i], shapes[i]};
     ac_graph *g = ac_graph_respecialise(f->a, f->g, s, &f->d);
@@ -420,11 +445,13 @@ static void other_ranks(void **state) {
 
 static void first_axis_at_other_ranks(void **state) {
   fx *f = *state;
-  ac_value *x = IN(f, AC_F32, 16, 128), *b = ac_graph_input(f->g, "bias", AC_IN_PARAM, AC_F32, 1, (int64_t[]){128}, (bool[]){true});
+  ac_value *x = IN(f, AC_F32, 16, 128),
+           *b = ac_graph_input(f->g, "bias", AC_IN_PARAM, AC_F32, 1, (int64_t[]){128}, (bool[]){true});
   ac_value *z = APPLY(f, AC_G_SOFTMAX, T(ac_graph_op2(f->g, AC_G_ADD, x, b, here)), I(f, 1));
   ac_graph_output(f->g, "out", z, -1);
   ac_graph_prune(f->g);
-  ac_shape ok[2] = {SHAPE(2, 3, 128), SHAPE(128)}, short_rank[2] = {SHAPE(128), SHAPE(128)}, param[2] = {SHAPE(3, 64), SHAPE(64)};
+  ac_shape ok[2] = {SHAPE(2, 3, 128), SHAPE(128)}, short_rank[2] = {SHAPE(128), SHAPE(128)},
+           param[2] = {SHAPE(3, 64), SHAPE(64)};
   assert_non_null(ac_graph_respecialise(f->a, f->g, ok, &f->d));
   assert_int_equal(f->d.errors, 0);
   assert_null(ac_graph_respecialise(f->a, f->g, short_rank, &f->d));
@@ -460,7 +487,8 @@ static void generators(void **state) {
   ac_value *x = IN(f, AC_F32, 16, 128), *t = IN(f, AC_I64, 16), *c = IN(f, AC_F32, 2);
   ac_graph *main = f->g, *gen = ac_graph_new(f->a, &f->d);
   f->g = gen;
-  const ac_sym *n = ac_sym_fresh(gen, 16, -1, 0), *m = ac_sym_fresh(gen, 128, -1, 1), *k = ac_sym_fresh(gen, 16, -1, 0);
+  const ac_sym *n = ac_sym_fresh(gen, 16, -1, 0), *m = ac_sym_fresh(gen, 128, -1, 1),
+               *k = ac_sym_fresh(gen, 16, -1, 0);
   ac_value *r = APPLY(f, AC_G_RAND, LIST(n, m));
   main->inputs.data[0].gen = ac_graph_op2(gen, AC_G_SUB, r, ac_graph_number(gen, 0.5), here);
   main->inputs.data[1].gen = APPLY(f, AC_G_RANDINT, I(f, 0), I(f, 10), LIST(k));
@@ -521,7 +549,8 @@ static void pool_sizes_symbolic(void **state) {
   fx *f = *state;
   ac_value *x = IN(f, AC_F32, 2, 3, 17);
   ac_arg yes = {.kind = AC_K_BOOL, .b = true};
-  ac_value *y = APPLY(f, AC_G_MAX_POOL1D, T(x), LIST(num(f, 3)), LIST(num(f, 2)), LIST(num(f, 1)), LIST(num(f, 1)), yes);
+  ac_value *y =
+      APPLY(f, AC_G_MAX_POOL1D, T(x), LIST(num(f, 3)), LIST(num(f, 2)), LIST(num(f, 1)), LIST(num(f, 1)), yes);
   ac_graph_output(f->g, "out", y, -1);
   for (int64_t n = 1; n < 40; n++) { /* the rule as PyTorch writes it */
     int64_t out = (n + 2 - 3 + 1) / 2 + 1;
@@ -536,10 +565,25 @@ static void pool_sizes_symbolic(void **state) {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(canonical), TEST(rewriting_keeps_values), TEST(overflow), TEST(guards), TEST(broadcasting), TEST(reshape_stays_symbolic),
-      TEST(slices), TEST(names), TEST(every_operation_is_tested), TEST(messages), TEST(weak_numbers), TEST(pruning), TEST(verifier),
-      TEST(json), TEST(other_ranks), TEST(first_axis_at_other_ranks), TEST(rank_change_refused), TEST(generators), TEST(large),
-      TEST(pool_sizes_symbolic)};
+  const struct CMUnitTest tests[] = {TEST(canonical),
+                                     TEST(rewriting_keeps_values),
+                                     TEST(overflow),
+                                     TEST(guards),
+                                     TEST(broadcasting),
+                                     TEST(reshape_stays_symbolic),
+                                     TEST(slices),
+                                     TEST(names),
+                                     TEST(every_operation_is_tested),
+                                     TEST(messages),
+                                     TEST(weak_numbers),
+                                     TEST(pruning),
+                                     TEST(verifier),
+                                     TEST(json),
+                                     TEST(other_ranks),
+                                     TEST(first_axis_at_other_ranks),
+                                     TEST(rank_change_refused),
+                                     TEST(generators),
+                                     TEST(large),
+                                     TEST(pool_sizes_symbolic)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

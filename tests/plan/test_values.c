@@ -179,7 +179,7 @@ static void every_operation(void **state) {
       out(w, "y", apply(w, op, n, args));
       bool poles = op == AC_G_TAN;
       for (int kind = 0; kind < 4; kind++) {
-        if (poles && kind) continue;
+        if ((poles && kind) || (d && kind % 2)) continue;
         int64_t len = kind == 2 ? 28 * 28 : 1003;
         ac_shape s[3] = {{1, {len}}, {1, {len}}, {1, {len}}};
         compare_at(w, s, kind, tolerance_of(names.data[i]));
@@ -220,20 +220,20 @@ static void broadcasting(void **state) {
   world_free(w);
 }
 
-/* Two tensors of rank 4, each dimension of each full or 1: all 256 arrangements. */
+/* Two tensors of rank 3, each dimension of each full or 1: all 64 arrangements. */
 static void all_arrangements(void **state) {
   (void)state;
-  static const int64_t dims[] = {2, 3, 4, 5};
-  for (int p = 0; p < 16; p++)
-    for (int q = 0; q < 16; q++) {
+  static const int64_t dims[] = {2, 3, 5};
+  for (int p = 0; p < 8; p++)
+    for (int q = 0; q < 8; q++) {
       world *w = world_new("two");
-      int64_t a[4], b[4];
-      ac_shape s[2] = {{.rank = 4}, {.rank = 4}};
-      for (int i = 0; i < 4; i++) {
+      int64_t a[3], b[3];
+      ac_shape s[2] = {{.rank = 3}, {.rank = 3}};
+      for (int i = 0; i < 3; i++) {
         a[i] = s[0].dim[i] = p >> i & 1 ? dims[i] : 1;
         b[i] = s[1].dim[i] = q >> i & 1 ? dims[i] : 1;
       }
-      ac_value *x = tensor(w, "x", AC_F32, 4, a), *y = tensor(w, "y", AC_F32, 4, b);
+      ac_value *x = tensor(w, "x", AC_F32, 3, a), *y = tensor(w, "y", AC_F32, 3, b);
       out(w, "z", bin(w, AC_G_SUB, x, y));
       compare_at(w, s, 0, 1e-6);
       world_free(w);

@@ -94,6 +94,7 @@ typedef struct {
   int depth;          /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time */
   bool pinned;        /* the program fixed the depth: no fall-back */
   ac_aexpr *elements; /* of one tensor, before rounding; over the kernel's fields */
+  ac_aexpr *pitch;    /* rows of a two-dimensional buffer start so many elements apart; NULL: packed */
   int round_to;       /* bytes are rounded up to this: 32 or 256 */
   bool sync;          /* TBuf touched by copies: ordered by flags instead of a queue */
   ac_loc loc;

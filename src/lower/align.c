@@ -22,21 +22,12 @@ static void refuse(align *l, ac_loc loc, const char *what, const char *help) {
 }
 
 static ac_dtype dtype_of(align *l, const ac_atensor *t) { return l->k->buffers.data[t->buffer].dtype; }
-static int rank_of(align *l, const ac_acopy *c) {
-  const char *dsl = l->k->buffers.data[c->ub->buffer].buffer;
-  for (size_t i = 0; i < l->lk->infos.len; i++)
-    if (l->lk->infos.data[i].b->name == dsl) return l->lk->infos.data[i].b->rank;
-  return 1;
-}
-
 static bool is(const ac_aexpr *e, int64_t v) {
   int64_t x;
   return e && ac_ae_const(e, &x) && x == v;
 }
 
-/* Drops axes of one element and merges axes that follow each other without a gap. */
-static void simplify(align *l, ac_acopy *c, bool merge) {
-  ac_arena *a = l->c->a;
+bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge) {
   int n = 0;
   for (int i = 0; i < c->rank; i++)
     if (!is(c->axis[i].extent, 1)) c->axis[n++] = c->axis[i];
@@ -50,6 +41,7 @@ static void simplify(align *l, ac_acopy *c, bool merge) {
     for (int j = i + 1; j < c->rank - 1; j++) c->axis[j] = c->axis[j + 1];
     c->rank--;
   }
+  return c->rank <= 1;
 }
 
 static ac_astmt *fill(align *l, const ac_astmt *s, ac_atensor *t, ac_aexpr *v, ac_aexpr *n) {
@@ -67,13 +59,13 @@ static ac_astmt *fill(align *l, const ac_astmt *s, ac_atensor *t, ac_aexpr *v, a
   return f;
 }
 
-/* Rows in UB are packed in the language: where bytes of a row are no multiple of 32 that needs a buffer of two dimensions. */
+/* Distance of rows in UB: the buffer's pitch, or, packed, the row itself where that is whole blocks. */
 static ac_aexpr *pitch(align *l, const ac_astmt *s, const ac_acopy *c, int per_block) {
-  ac_aexpr *cols = c->axis[c->rank - 1].extent;
-  if (ac_ae_multiple(cols, per_block)) return cols;
-  if (rank_of(l, c) > 1) return ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, cols, ac_ae_int(l->c->a, per_block));
-  refuse(l, s->loc, "rows that are apart in global memory go to a one-dimensional buffer, and their bytes are not known to be a multiple of 32",
-         "give the buffer two dimensions, or copy one row at a time");
+  ac_aexpr *cols = c->axis[c->rank - 1].extent, *own = l->k->buffers.data[c->ub->buffer].pitch;
+  if (own && c->rank == 2) return own;
+  if (!own && ac_ae_multiple(cols, per_block)) return cols;
+  refuse(l, s->loc, own ? "a tile of more than two axes with gaps between its rows" : "rows that are apart in global memory go to a one-dimensional buffer, and their bytes are not known to be a multiple of 32",
+         own ? "copy two-dimensional parts of it" : "give the buffer two dimensions, or copy one row at a time");
   return cols;
 }
 
@@ -81,7 +73,9 @@ static void copy(align *l, ac_astmt *s, ac_ablock *out) {
   ac_arena *a = l->c->a;
   ac_acopy *c = s->copy;
   int per_block = 32 / ac_dtypes[dtype_of(l, c->ub)].bytes;
-  simplify(l, c, rank_of(l, c) == 1 || c->rank == 1 || !c->rank);
+  const ac_aexpr *own = l->k->buffers.data[c->ub->buffer].pitch;
+  bool keep = own && c->rank == 2; /* its rows are on a pitch, even one row or rows of one element */
+  if (!keep) ac_lower_merge(a, c, !own);
   if (!c->rank) {
     c->cols = ac_ae_int(a, 1);
   } else if (!is(c->axis[c->rank - 1].stride, 1)) {

@@ -160,8 +160,10 @@ static const char *const taken[] = {
     "optiling", "AscendC", "std", "at", "torch", "c10", "acl", "context", "Int", "Shape", "msg", "event", "Init", "Process",
     "bisheng", "abs", "min", "max", "printf", "data", "stream", "attrs", "ranks", "workspaceBytes", "xor_eq", "and_eq", "or_eq",
     "not_eq", "thread_local", "char16_t", "char32_t", "const_cast", "dynamic_cast", "reinterpret_cast", "static_cast",
-    "static_assert", "concept", "requires", "co_await", "co_return", "co_yield", "aicore", "cce", "reason", "result", "rows",
-    "cols", "j0", "j1", "j2", "y0", "y1", "jn", "yn", "gamma", "signgam", "index", "time", "exp", "log", "sqrt", "sin", "cos"};
+    "static_assert", "concept", "requires", "co_await", "co_return", "co_yield", "aicore", "cce", "refusal", "fixed", "doubled",
+    "bytes", "dims", "outputs", "sizes", "views", "len", "scratch", "blocks", "platform", "values", "pow", "op", "why", "Dim", "Product",
+    "Checked", "ShapeView", "Min", "Max", "FloorDiv", "FloorMod", "CeilDiv", "AlignUp", "AlignDown", "Power", "Truncate", "ToDouble",
+    "Refuse", "Refusal", "SameShape", "BufferBytes", "OutputShapes", "ComputeTiling", "userWorkspace", "opInterface", "home", "self"};
 
 const char *ac_lower_name(ac_arena *a, const char *dsl) {
   for (size_t i = 0; i < AC_COUNT(taken); i++)

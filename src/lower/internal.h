@@ -50,6 +50,7 @@ typedef struct {
   AC_VEC(ac_linfo) infos;
   AC_VEC(ac_levent) events;
   ac_lvars vars;
+  bool pitched; /* some tile of a two-dimensional buffer has gaps: all of them get rows on 32-byte pitches */
 } ac_lkernel;
 
 typedef struct {
@@ -98,6 +99,9 @@ typedef struct {
 /* NULL after a diagnostic. */
 ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e);
 ac_atype ac_lower_type(const ac_cexpr *e);
+
+/* Drops axes of one element and merges axes that follow each other without a gap; true if at most one is left. */
+bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge);
 
 /* Scalars of a function, in order of first occurrence. */
 void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out);

@@ -226,22 +226,48 @@ static bool uses_block(const ac_aexpr *e) {
   return e && (e->kind == AC_AE_BLOCK_IDX || e->kind == AC_AE_BLOCK_NUM || uses_block(e->a) || uses_block(e->b) || uses_block(e->c));
 }
 
-static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b) {
+static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, ac_aexpr **row) {
   ac_lconv conv = {.c = c, .k = k};
   ac_aexpr *n = ac_ae_int(c->a, 1);
   int bytes = ac_dtypes[b->dtype].bytes;
   for (int i = 0; i < b->rank; i++) {
     ac_aexpr *e = ac_lower_expr(&conv, b->shape[i]);
     if (!e) return NULL;
-    if (i == b->rank - 1 && b->rank > 1) e = ac_ae_bin(c->a, AC_AE_ALIGN_UP, e, ac_ae_int(c->a, 32 / bytes)); /* row pitch */
+    if (i == b->rank - 1 && b->rank > 1) e = *row = ac_ae_bin(c->a, AC_AE_ALIGN_UP, e, ac_ae_int(c->a, 32 / bytes));
     n = ac_ae_bin(c->a, AC_AE_MUL, n, e);
   }
   sizing z = {.c = c, .k = k, .ok = true};
   n = ac_ae_subst(c->a, n, known_before, &z);
+  *row = ac_ae_subst(c->a, *row, known_before, &z);
   if (z.ok && !uses_block(n)) return n;
   ac_diag *x = ac_error(c->d, AC0602, b->loc, "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
   ac_help(c->d, x, "size it from kernel parameters and constants; use a smaller count for the part that is in use");
   return NULL;
+}
+
+/* ---- two-dimensional buffers ---- */
+
+static bool gapped_call(ac_lower_ctx *c, ac_lkernel *k, const ac_cexpr *e) {
+  if (!e || e->kind != AC_CE_CALL || (e->prim != AC_P_LOAD && e->prim != AC_P_STORE)) return false;
+  const ac_cexpr *tile = e->args[0], *ub = e->args[1];
+  if (!tile || !tile->tile || tile->tile->rank < 2 || !ub->buffer || ub->buffer->rank < 2) return false;
+  ac_diags quiet;
+  ac_diags_init(&quiet, c->a);
+  ac_lower_ctx trial = *c;
+  trial.d = &quiet;
+  ac_lconv conv = {.c = &trial, .k = k};
+  ac_acopy copy = {.rank = tile->tile->rank};
+  for (int i = 0; i < copy.rank; i++) {
+    copy.axis[i].extent = ac_lower_expr(&conv, tile->tile->axis[i].extent);
+    copy.axis[i].stride = ac_lower_expr(&conv, tile->tile->axis[i].stride);
+    if (!copy.axis[i].extent || !copy.axis[i].stride) return true;
+  }
+  return !ac_lower_merge(c->a, &copy, true);
+}
+static bool gapped(ac_lower_ctx *c, ac_lkernel *k, const ac_cstmt *first) {
+  for (const ac_cstmt *s = first; s; s = s->next)
+    if ((s->kind == AC_CS_EXPR && gapped_call(c, k, s->value)) || gapped(c, k, s->body) || gapped(c, k, s->orelse)) return true;
+  return false;
 }
 
 /* ---- masks and compares ---- */
@@ -276,7 +302,7 @@ static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const
   return (int)k->k->buffers.len - 1;
 }
 
-static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n) {
+static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row) {
   ac_linfo *f = &k->infos.data[i];
   int m = touches_list(k->fn->body, f->b);
   analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
@@ -291,7 +317,11 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n) {
   if (f->queued) q->depth = f->b->pinned ? f->b->pinned : x.looped ? 2 : 1;
   q->pinned = f->b->pinned > 0;
   if (f->whole_repeats) q->round_to = 256;
-  if (f->mask) q->dtype = AC_U8;
+  if (k->pitched) q->pitch = row;
+  if (f->mask) { /* a compare writes the bits of whole repeats */
+    q->dtype = AC_U8;
+    q->elements = ac_ae_bin(c->a, AC_AE_ADD, n, ac_ae_int(c->a, 32));
+  }
   f->handle = AC_NEW(c->a, ac_atensor);
   f->handle->name = ac_lower_name(c->a, f->b->name);
   f->handle->buffer = f->buffer;
@@ -299,7 +329,9 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n) {
   f->out_buffer = -1;
   if (mem == AC_MEM_VECIN && (m & STORE)) {
     f->out_buffer = add_buffer(c, k, f->b, "OutQueue", AC_MEM_VECOUT, n);
+    q = &k->k->buffers.data[f->buffer]; /* it may have moved */
     k->k->buffers.data[f->out_buffer].depth = q->depth;
+    k->k->buffers.data[f->out_buffer].pitch = q->pitch;
   }
 }
 
@@ -369,10 +401,11 @@ bool ac_lower_place(ac_lower_ctx *c) {
       ac_push(c->a, &k->infos, f);
     }
     mark(k, k->fn->body);
+    k->pitched = gapped(c, k, k->fn->body);
     for (size_t i = 0; i < k->infos.len; i++) {
-      ac_aexpr *e = capacity(c, k, k->infos.data[i].b);
+      ac_aexpr *row = NULL, *e = capacity(c, k, k->infos.data[i].b, &row);
       if (!e) return false;
-      place(c, k, i, e);
+      place(c, k, i, e, row);
     }
     limit_depths(k->k, AC_MEM_VECIN);
     limit_depths(k->k, AC_MEM_VECOUT);

@@ -99,6 +99,8 @@ static void gets(getter *g, const ac_cstmt *first, bool into_stages) {
 
 /* ---- copies ---- */
 
+static void rows_of(maker *m, ac_astmt *s, ac_ablock *out);
+
 static int gm_of(maker *m, int cparam) {
   int n = -1;
   for (int i = 0; i <= cparam; i++) n += m->k->fn->params[i].type == AC_CT_POINTER;
@@ -165,6 +167,8 @@ static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
     cp->ops[0].offset = cp->ops[1].offset = c->ub_offset;
     cp->n_ops = 2;
     cp->count = elements_of(m, c);
+    out->len--;
+    rows_of(m, cp, out);
     queue_op(m, AC_AS_ENQUE, t, s->loc, out);
     queue_op(m, AC_AS_DEQUE, t, s->loc, out);
     c->ub = t;
@@ -192,6 +196,74 @@ static void operand(maker *m, const ac_cexpr *e, ac_aoperand *o, ac_ablock *out)
   } else o->scalar = expr(m, e, out);
 }
 
+static const ac_abuffer *pitched(maker *m, const ac_aoperand *o) {
+  const ac_abuffer *b = o->tensor ? &m->k->k->buffers.data[o->tensor->buffer] : NULL;
+  return b && b->pitch ? b : NULL;
+}
+
+/* rows * cols of a count over two-dimensional buffers: as the program wrote the product, or the buffer's whole shape. */
+static bool factor(maker *m, const ac_astmt *s, const ac_cbuffer *b, ac_aexpr **rows, ac_aexpr **cols) {
+  if (s->count->kind == AC_AE_MUL) {
+    *rows = s->count->a;
+    *cols = s->count->b;
+    return true;
+  }
+  ac_ablock pre = {0};
+  ac_aexpr *r = expr(m, b->shape[0], &pre), *w = expr(m, b->shape[1], &pre);
+  if (!r || !w || !ac_ae_equal(s->count, ac_ae_bin(m->c->a, AC_AE_MUL, r, w))) return false;
+  *rows = r;
+  *cols = w;
+  return true;
+}
+
+/* An instruction over buffers whose rows are on a pitch goes row by row, or at once where rows fill their pitch. */
+static void rows_of(maker *m, ac_astmt *s, ac_ablock *out) {
+  ac_arena *a = m->c->a;
+  const ac_abuffer *two = NULL;
+  const ac_cbuffer *b = NULL;
+  bool all = true;
+  for (int i = 0; i < s->n_ops; i++) {
+    if (!s->ops[i].tensor) continue;
+    const ac_abuffer *x = pitched(m, &s->ops[i]);
+    all &= x != NULL;
+    if (x) two = x;
+  }
+  if (!two) {
+    push(m, out, s);
+    return;
+  }
+  for (size_t i = 0; i < m->k->infos.len; i++)
+    if (&m->k->k->buffers.data[m->k->infos.data[i].buffer] == two) b = m->k->infos.data[i].b;
+  ac_aexpr *rows, *cols, *full = NULL;
+  bool reduce = s->kind == AC_AS_INST && ac_insts[s->inst].form == AC_FORM_REDUCE;
+  if (!b || b->rank != 2 || !all || reduce || !factor(m, s, b, &rows, &cols)) {
+    ac_diag *x = ac_error(m->c->d, AC0606, s->loc, "rows of '%s' are apart in UB, and this primitive takes them in one piece", two->buffer);
+    ac_help(m->c->d, x, "use one-dimensional buffers and copy row by row, or a tile without gaps");
+    m->ok = false;
+    return;
+  }
+  ac_astmt *once = ac_as_new(a, AC_AS_IF, s->loc), *each = ac_as_new(a, AC_AS_FOR, s->loc), *row = AC_NEW(a, ac_astmt), *flat = AC_NEW(a, ac_astmt);
+  *row = *flat = *s;
+  each->var = (ac_avar){.name = "acRow", .type = AC_AT_INT};
+  each->lo = ac_ae_int(a, 0);
+  each->hi = rows;
+  each->step = ac_ae_int(a, 1);
+  row->count = cols;
+  for (int i = 0; i < s->n_ops; i++) {
+    const ac_abuffer *x = pitched(m, &s->ops[i]);
+    if (!x) continue;
+    row->ops[i].offset = ac_ae_bin(a, AC_AE_MUL, ac_ae_var(a, "acRow", AC_AT_INT), x->pitch);
+    ac_aexpr *fits = ac_ae_bin(a, AC_AE_EQ, cols, x->pitch);
+    bool have = full && (ac_ae_equal(full, fits) || (full->kind == AC_AE_AND && (ac_ae_equal(full->b, fits) || ac_ae_equal(full->a, fits))));
+    if (!have) full = full ? ac_ae_bin(a, AC_AE_AND, full, fits) : fits;
+  }
+  push(m, &each->body, row);
+  push(m, &once->body, flat);
+  push(m, &once->orelse, each);
+  once->cond = full;
+  push(m, out, once);
+}
+
 static void instruction(maker *m, const ac_cstmt *s, ac_ablock *out) {
   const ac_cexpr *e = s->value;
   bool prim = e->prim != AC_P_INST;
@@ -213,7 +285,7 @@ static void instruction(maker *m, const ac_cstmt *s, ac_ablock *out) {
   }
   n->count = e->args[last] ? expr(m, e->args[last], out) : NULL;
   if (!n->count) fail(m, s->loc, "an instruction without a count");
-  push(m, out, n);
+  else rows_of(m, n, out);
 }
 
 /* ---- scalars and control ---- */
@@ -234,6 +306,13 @@ static void set(maker *m, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *v
   if (!v->uses && !v->member && !v->hoist) return; /* only sized a buffer or a tile */
   bool known = v->member || v->param || v->hoist || visible(m, v->name);
   if (v->type == AC_AT_FLOAT && value->type != AC_AT_FLOAT) value = ac_ae_bin(a, AC_AE_MUL, value, ac_ae_float(a, 1));
+  ac_astmt *last = out->len ? out->data[out->len - 1] : NULL;
+  if (!known && last && last->kind == AC_AS_GETVALUE && value->kind == AC_AE_VAR && value->name == last->var.name) {
+    last->var.name = v->name; /* the scalar read declares the variable itself */
+    last->trailing = s->trailing;
+    ac_push(a, &m->scope, v->name);
+    return;
+  }
   ac_astmt *n = push(m, out, ac_as_new(a, known ? AC_AS_ASSIGN : AC_AS_DECL, s->loc));
   n->var = (ac_avar){.name = v->name, .type = v->type};
   n->value = value;

@@ -230,25 +230,49 @@ bool ac_emit(ac_arena *a, const ac_program *p, const ac_emit_opts *o, ac_project
   return true;
 }
 
-static bool write_files(ac_arena *a, const ac_project *p, const char *dir, ac_diags *d) {
+static bool write_files(ac_arena *a, const ac_project *p, const char *dir, const char *final, ac_diags *d) {
   for (size_t i = 0; i < p->files.len; i++) {
     const ac_file *f = &p->files.data[i];
     char *path = ac_path_join(a, dir, f->path), *parent = ac_strdup(a, path);
     *strrchr(parent, '/') = 0;
-    if (!ac_mkdirs(parent, d) || !ac_write_file(path, f->text, f->len, d)) return false;
-    if (f->executable && chmod(path, 0755)) {
+    bool ok = ac_mkdirs(parent, d) && ac_write_file(path, f->text, f->len, d);
+    if (ok && f->executable && chmod(path, 0755)) {
       ac_error(d, AC0102, (ac_loc){.file = path}, "cannot be made executable");
-      return false;
+      ok = false;
     }
+    if (ok) continue;
+    /* The reader knows the name that it would have got, not the staging folder's. */
+    if (d && d->list.len) d->list.data[d->list.len - 1]->loc.file = ac_path_join(a, final, f->path);
+    return false;
   }
   return true;
 }
 
+/* Only what its own manifest says to be ours is ever replaced: other programs name files manifest.json too. */
+static bool is_project(ac_arena *a, const char *dir) {
+  size_t n;
+  const char *path = ac_path_join(a, dir, "manifest.json");
+  const char *text = ac_exists(path) ? ac_read_file(a, path, 0, &n, NULL) : NULL;
+  json_t *m = text ? ac_json_parse(path, text, n, NULL) : NULL;
+  const char *by = json_string_value(json_object_get(m, "made_by"));
+  bool ours = by && !strcmp(by, "ascendcraft");
+  json_decref(m);
+  return ours;
+}
+
 bool ac_project_write(ac_arena *a, const ac_project *p, const char *dir, bool force, ac_diags *d) {
-  if (force && ac_exists(ac_path_join(a, dir, "manifest.json")) && !ac_remove_tree(dir)) {
-    ac_error(d, AC0102, (ac_loc){.file = dir}, "the old project cannot be removed");
+  if (!*dir) {
+    ac_error(d, AC0103, AC_NOLOC, "the name of the output folder is empty");
     return false;
   }
+  bool ours = is_project(a, dir);
   char *staging = ac_staging_dir(a, dir, d);
-  return staging && write_files(a, p, staging, d) && ac_staging_commit(staging, dir, d);
+  if (!staging) return false;
+  bool ok = write_files(a, p, staging, dir, d) && (force && ours ? ac_staging_replace : ac_staging_commit)(staging, dir, d);
+  if (ok) return true;
+  ac_staging_abandon(staging);
+  ac_diag *x = d && d->list.len ? d->list.data[d->list.len - 1] : NULL;
+  if (x && x->code == AC0104 && force != ours)
+    ac_help(d, x, ours ? "--force replaces it: it holds a project of ours" : "--force replaces a project of ours only, and this is none");
+  return false;
 }

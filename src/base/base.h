@@ -176,9 +176,11 @@ char *ac_absolute(ac_arena *a, const char *path); /* realpath where it exists */
  * library that this is in), in the source tree around it, or in share/ascendcraft and lib/ascendcraft of its prefix.
  * `rel` such as "data/chips" or "ascendcraft-trace". NULL if absent. */
 char *ac_home_path(ac_arena *a, const char *rel);
-/* Fresh directory beside `final` (same file system), for write-then-rename. Removed at exit and on SIGINT/SIGTERM
- * unless committed. */
+/* Fresh directory beside `final` (same file system; inside it where it is a mount point), for write-then-rename. Removed at
+ * exit and on SIGINT/SIGTERM unless committed, and with it the folders above it that were made for it. */
 char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d);
+/* Removes it now. */
+void ac_staging_abandon(const char *staging);
 /* Renames; final must not exist or be empty. */
 bool ac_staging_commit(const char *staging, const char *final, ac_diags *d);
 /* For --force: as commit, but what stands at `final` is replaced, in one step where the file system can. */

@@ -22,6 +22,7 @@ enum { FREE, FILLING, LIVE };
 static struct {
   atomic_int state; /* no lock: one that another thread held would stay held in a forked child */
   pid_t owner;      /* a forked child must not remove its parent's folders */
+  int parents;      /* so many folders above it were made for it, and go with it if they are empty */
   char path[PATH_MAX];
 } paths[MAX_PATHS];
 static _Atomic pid_t children[MAX_CHILDREN];
@@ -77,20 +78,30 @@ bool ac_remove_tree(const char *path) {
 
 /* ---- the table ---- */
 
+void ac_remove_parents(char *path, int parents) {
+  for (char *slash; parents > 0 && (slash = strrchr(path, '/')) && slash > path; parents--) {
+    *slash = 0;
+    if (rmdir(path) && errno != ENOENT) return;
+  }
+}
+
+static void remove_entry(int i) {
+  ac_remove_tree(paths[i].path);
+  ac_remove_parents(paths[i].path, paths[i].parents);
+  atomic_store(&paths[i].state, FREE);
+}
+
 void ac_cleanup_run(void) {
   pid_t me = getpid();
   for (int i = 0; i < MAX_PATHS; i++)
-    if (atomic_load(&paths[i].state) == LIVE && paths[i].owner == me) {
-      ac_remove_tree(paths[i].path);
-      atomic_store(&paths[i].state, FREE);
-    }
+    if (atomic_load(&paths[i].state) == LIVE && paths[i].owner == me) remove_entry(i);
 }
 
 static void at_exit_once(void) {
   atexit(ac_cleanup_run);
 }
 
-bool ac_cleanup_add(const char *path) {
+bool ac_cleanup_add(const char *path, int parents) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, at_exit_once);
   size_t n = strlen(path);
@@ -100,6 +111,7 @@ bool ac_cleanup_add(const char *path) {
     if (!atomic_compare_exchange_strong(&paths[i].state, &was, FILLING)) continue;
     memcpy(paths[i].path, path, n + 1);
     paths[i].owner = getpid();
+    paths[i].parents = parents;
     atomic_store(&paths[i].state, LIVE);
     return true;
   }
@@ -109,6 +121,11 @@ bool ac_cleanup_add(const char *path) {
 void ac_cleanup_drop(const char *path) {
   for (int i = 0; i < MAX_PATHS; i++)
     if (atomic_load(&paths[i].state) == LIVE && !strcmp(paths[i].path, path)) atomic_store(&paths[i].state, FREE);
+}
+
+void ac_cleanup_now(const char *path) {
+  for (int i = 0; i < MAX_PATHS; i++)
+    if (atomic_load(&paths[i].state) == LIVE && !strcmp(paths[i].path, path)) remove_entry(i);
 }
 
 void ac_cleanup_child(pid_t pid, bool running) {

@@ -253,11 +253,11 @@ char *ac_home_path(ac_arena *a, const char *rel) {
 
 /* ---- staging ---- */
 
-static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const char *what, mode_t mode, ac_diags *d) {
+static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const char *what, mode_t mode, int parents, ac_diags *d) {
   char *path = fresh_name(a, dir, base, what);
   /* Registered first: a signal between the two would leave the folder behind. */
   path = ac_absolute(a, path);
-  if (!ac_cleanup_add(path)) {
+  if (!ac_cleanup_add(path, parents)) {
     ac_error(d, AC0100, file_loc(path, d), "too many temporary folders at once, or too long a name");
     return NULL;
   }
@@ -268,21 +268,45 @@ static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const cha
   return NULL;
 }
 
-char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d) {
-  char *full = ac_absolute(a, final), *dir = dir_of(a, full);
-  if (!ac_mkdirs(dir, d)) return NULL;
-  size_t n = strlen(full);
-  while (n > 1 && full[n - 1] == '/') full[--n] = 0;
-  return fresh_dir(a, dir, ac_basename(full), "part", 0777, d);
+static int missing_folders(ac_arena *a, const char *dir) {
+  int n = 0;
+  for (; !ac_exists(dir) && strcmp(dir, "/") != 0 && strcmp(dir, ".") != 0; dir = dir_of(a, dir)) n++;
+  return n;
 }
 
-static bool dir_is_empty(const char *path) {
+/* Nothing can be renamed onto a mount point, nor from beside it into it. */
+static bool is_mount_point(const char *path) {
+  struct statx x;
+  return !statx(AT_FDCWD, path, 0, STATX_BASIC_STATS, &x) && (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d) {
+  char *full = ac_absolute(a, final), *dir = dir_of(a, full);
+  size_t n = strlen(full);
+  while (n > 1 && full[n - 1] == '/') full[--n] = 0;
+  if (is_mount_point(full)) return fresh_dir(a, full, ac_basename(full), "part", 0777, 0, d);
+  int parents = missing_folders(a, dir);
+  if (!ac_mkdirs(dir, d)) {
+    ac_remove_parents(ac_path_join(a, dir, "x"), parents);
+    return NULL;
+  }
+  return fresh_dir(a, dir, ac_basename(full), "part", 0777, parents, d);
+}
+
+void ac_staging_abandon(const char *staging) {
+  ac_cleanup_now(staging);
+}
+
+/* Empty but for `but` (a path; may be NULL). */
+static bool dir_is_empty(const char *path, const char *but) {
   DIR *dir = opendir(path);
   if (!dir) return false;
-  int n = 0;
-  while (n <= 2 && readdir(dir)) n++;
+  bool empty = true;
+  const char *spared = but ? ac_basename(but) : "";
+  for (struct dirent *e; empty && (e = readdir(dir));)
+    empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, spared);
   closedir(dir);
-  return n <= 2; /* "." and ".." */
+  return empty;
 }
 
 static bool same_place(const char *a, const char *b) {
@@ -305,11 +329,11 @@ static int move_entries(ac_arena *a, const char *from, const char *to) {
 }
 
 static int commit(ac_arena *a, const char *staging, const char *final) {
-  bool empty = ac_is_dir(final) && dir_is_empty(final);
+  if (ac_is_dir(final) && same_place(final, dir_of(a, staging))) /* a mount point: staged inside it */
+    return dir_is_empty(final, staging) ? move_entries(a, staging, final) : ENOTEMPTY;
+  bool empty = ac_is_dir(final) && dir_is_empty(final, NULL);
   if (empty && same_place(final, ".")) return move_entries(a, staging, final);
-  if (!rename(staging, final)) return 0;
-  if (errno == EBUSY && empty) return move_entries(a, staging, final);
-  return errno;
+  return rename(staging, final) ? errno : 0;
 }
 
 bool ac_staging_commit(const char *staging, const char *final, ac_diags *d) {
@@ -326,10 +350,26 @@ bool ac_staging_commit(const char *staging, const char *final, ac_diags *d) {
   return false;
 }
 
+static bool remove_others(ac_arena *a, const char *path, const char *but) {
+  DIR *dir = opendir(path);
+  if (!dir) return false;
+  bool ok = true;
+  for (struct dirent *e; (e = readdir(dir));)
+    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, ac_basename(but)) != 0)
+      ok = ac_remove_tree(ac_path_join(a, path, e->d_name)) && ok;
+  closedir(dir);
+  return ok;
+}
+
 bool ac_staging_replace(const char *staging, const char *final, ac_diags *d) {
   if (!ac_is_dir(final) || same_place(final, ".")) return ac_staging_commit(staging, final, d);
   ac_arena *a = ac_arena_new();
   const char *full = ac_absolute(a, final);
+  if (same_place(final, dir_of(a, staging))) {
+    bool done = remove_others(a, full, staging) && ac_staging_commit(staging, final, d);
+    ac_arena_free(a);
+    return done;
+  }
   /* Exchanged in one step: there is no moment without a complete project at that name. */
   bool ok = !renameat2(AT_FDCWD, staging, AT_FDCWD, full, RENAME_EXCHANGE);
   int err = ok ? 0 : errno;
@@ -348,5 +388,5 @@ bool ac_staging_replace(const char *staging, const char *final, ac_diags *d) {
 char *ac_temp_dir(ac_arena *a, ac_diags *d) {
   const char *t = getenv("TMPDIR");
   if (!t || *t != '/') t = "/tmp";
-  return fresh_dir(a, t, "ascendcraft", "tmp", 0700, d);
+  return fresh_dir(a, t, "ascendcraft", "tmp", 0700, 0, d);
 }

@@ -24,8 +24,11 @@ void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n);
 uint64_t ac_hash(const char *s, size_t n);
 
 /* cleanup.c: paths to remove at exit and on signals, by process; process groups to kill on signals. */
-bool ac_cleanup_add(const char *path); /* false: the table is full or the path too long */
+/* `parents`: so many folders above it were made for it and go with it, if empty. False: the table is full or the path too long. */
+bool ac_cleanup_add(const char *path, int parents);
 void ac_cleanup_drop(const char *path);
+void ac_cleanup_now(const char *path);             /* removes it before exit */
+void ac_remove_parents(char *path, int parents);   /* rmdir, upwards; `path` is cut; async-signal-safe */
 void ac_cleanup_run(void); /* removes what this process added; async-signal-safe */
 void ac_cleanup_child(pid_t pid, bool running);
 void ac_signals_default(void); /* in a forked child: no handler of ours runs there */

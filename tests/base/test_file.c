@@ -253,6 +253,23 @@ static void staging_over_a_file(void **state) {
   assert_true(ac_exists(final));
 }
 
+static void abandoned_staging_leaves_nothing(void **state) {
+  ac_diags d = fresh(state);
+  char *temp = ac_temp_dir(*state, &d), *made = ac_path_join(*state, temp, "new");
+  char *staging = ac_staging_dir(*state, ac_path_join(*state, made, "deep/out"), &d);
+  assert_true(ac_write_file(ac_path_join(*state, staging, "f"), "x", 1, &d));
+  ac_staging_abandon(staging);
+  assert_false(ac_exists(made));
+  assert_true(ac_is_dir(temp));
+  /* a folder that somebody else has begun to use stays */
+  staging = ac_staging_dir(*state, ac_path_join(*state, made, "deep/out"), &d);
+  assert_true(ac_write_file(ac_path_join(*state, made, "theirs"), "x", 1, &d));
+  ac_staging_abandon(staging);
+  assert_true(ac_exists(ac_path_join(*state, made, "theirs")));
+  assert_false(ac_exists(ac_path_join(*state, made, "deep")));
+  assert_int_equal(d.list.len, 0);
+}
+
 /* A child that makes a staging folder, tells its name, and then waits (or exits). What is left of it? */
 static char *staging_of_a_child(void **state, int sig, int *status) {
   char *final = ac_path_join(*state, ac_temp_dir(*state, NULL), "out");
@@ -318,6 +335,7 @@ int main(void) {
       TEST(staging_into_the_current_folder),
       TEST(staging_spares_what_is_there),
       TEST(staging_over_a_file),
+      TEST(abandoned_staging_leaves_nothing),
       TEST(interrupted),
       TEST(a_forked_child_leaves_its_parents_folders),
   };

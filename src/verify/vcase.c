@@ -6,7 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 16, PERIOD_PAGES = 2039 /* prime: rows and the period do not fall into step */ };
+enum {
+  SAMPLE_CHUNK = 1 << 20,
+  SAMPLE_CHUNKS = 4,
+  PERIOD_PAGES = 2039 /* prime: rows and the period do not fall into step */
+};
 
 static char *shapes_text(ac_arena *a, const ac_graph *g) {
   ac_buf b;
@@ -231,14 +235,31 @@ static bool next_run(const ac_sim_tensor *t, int64_t *page, int64_t *from, int64
   return true;
 }
 
-static bool compare_range(ac_ref *r, const ac_sim_tensor *t, int out, const ac_tolerance *tol, bool function,
-                          int64_t from, int64_t to, ac_comparison *c) {
-  static _Thread_local double ref[CHUNK];
-  for (int64_t at = from; at < to; at += CHUNK) {
-    int64_t n = to - at < CHUNK ? to - at : CHUNK;
-    if (!ac_ref_read(r, out, at, n, ref)) return false;
-    double scale = largest_finite(ref, n);
-    ac_compare_float(t->dtype, tol, function ? fmax(1, scale) : scale, ref, NULL, t->data, at, n, c);
+typedef struct {
+  ac_ref *r;
+  const ac_sim_tensor *t;
+  int out;
+  const ac_tolerance *tol;
+  bool function;
+  double *ref; /* SAMPLE_CHUNK */
+} sampled;
+
+static bool compare_chunk(sampled *s, int64_t from, int64_t to, ac_comparison *c) {
+  int64_t n = to - from < SAMPLE_CHUNK ? to - from : SAMPLE_CHUNK;
+  if (!ac_ref_read(s->r, s->out, from, n, s->ref)) return false;
+  double scale = largest_finite(s->ref, n);
+  ac_compare_float(s->t->dtype, s->tol, s->function ? fmax(1, scale) : scale, s->ref, NULL, s->t->data, from, n, c);
+  return true;
+}
+
+/* All of a short run; of a long one the beginning, the end and chunks between at equal distances. */
+static bool compare_run(sampled *s, int64_t from, int64_t to, ac_comparison *c) {
+  int64_t chunks = (to - from + SAMPLE_CHUNK - 1) / SAMPLE_CHUNK,
+          most = chunks < SAMPLE_CHUNKS ? chunks : SAMPLE_CHUNKS;
+  for (int64_t k = 0; k < most; k++) {
+    int64_t at = from + (most < 2 ? 0 : k * (chunks - 1) / (most - 1)) * SAMPLE_CHUNK;
+    if (k == most - 1 && to - from > SAMPLE_CHUNK && chunks > most) at = to - SAMPLE_CHUNK;
+    if (!compare_chunk(s, at, to, c)) return false;
   }
   return true;
 }
@@ -253,8 +274,9 @@ ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance 
   ac_ref *r = ac_ref_new(v->a, v->graph, &opts, &quiet);
   bool function = ac_graph_error_class(v->graph) == AC_ERR_FUNCTION;
   int64_t page = 0, from, to;
+  sampled s = {r, o, out, t, function, AC_NEW_N(v->a, double, SAMPLE_CHUNK)};
   while (r && next_run(o, &page, &from, &to))
-    if (from < to && !compare_range(r, o, out, t, function, from, to, &c)) break;
+    if (from < to && !compare_run(&s, from, to, &c)) break;
   ac_ref_free(r);
   return c;
 }

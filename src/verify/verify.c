@@ -19,8 +19,9 @@ typedef struct {
   ac_cases cases;
   double start;
   unsigned sandbox_missing;
-  bool *zero_seen;  /* one an output */
-  bool **copy_seen; /* one an output and tensor input; true: told apart, or never alike in shape */
+  AC_VEC(int64_t) keys; /* tiling keys that some case reached */
+  bool *zero_seen;      /* one an output */
+  bool **copy_seen;     /* one an output and tensor input; true: told apart, or never alike in shape */
   bool *copy_alike;
 } run;
 
@@ -159,6 +160,32 @@ static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
   if (v->sampled && !compared && c->verdict == AC_V_PASS) c->verdict = AC_V_SKIPPED;
 }
 
+/* ---- tiling branches ---- */
+
+static bool was_reached(const run *x, int64_t key) {
+  for (size_t i = 0; i < x->keys.len; i++)
+    if (x->keys.data[i] == key) return true;
+  return false;
+}
+static void reached(run *x, int64_t key) {
+  if (!was_reached(x, key)) ac_push(x->a, &x->keys, key);
+}
+
+/* Branches of the kernel that no case chose: what is in them is not verified. */
+static void report_branches(run *x) {
+  ac_diags quiet;
+  ac_diags_init(&quiet, x->a);
+  if (!x->lib[AC_SIM_MSOPGEN]) return;
+  const char *text = ac_read_file(x->a, x->p.kernel[AC_SIM_MSOPGEN], 0, NULL, &quiet);
+  for (const char *p = text; p && (p = strstr(p, "TILING_KEY_IS(")); p++) {
+    char *end;
+    long long key = strtoll(p + strlen("TILING_KEY_IS("), &end, 0);
+    if (end == p + strlen("TILING_KEY_IS(") || was_reached(x, key)) continue;
+    reached(x, key); /* say it once */
+    ac_push(x->a, &x->r->blind, ac_sprintf(x->a, "no case reaches the kernel's branch for tiling key %lld", key));
+  }
+}
+
 /* False when there is nothing to compare. */
 static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_verify_case *c) {
   ac_diags d;
@@ -167,6 +194,7 @@ static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_ver
   bool ok = ac_sim_run(x->a, x->lib[form], v->tensors, v->n_tensors, v->attrs, v->n_attrs, o, &s, &d);
   x->sandbox_missing |= s.sandbox_missing;
   c->block_dim = s.block_dim;
+  if (form == AC_SIM_MSOPGEN && ok && !s.refused) reached(x, s.tiling_key);
   for (size_t i = 0; i < s.faults.len; i++) ac_push(x->a, &c->faults, s.faults.data[i]);
   if (!ok) {
     const ac_diag *first = d.list.len ? d.list.data[0] : NULL;
@@ -346,7 +374,10 @@ bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_dia
   }
   for (size_t i = 0; primary < AC_FORMS && i < x.cases.len; i++) run_case(&x, i, primary);
   progress_end(&x);
-  if (primary < AC_FORMS) report_decoys(&x);
+  if (primary < AC_FORMS) {
+    report_decoys(&x);
+    report_branches(&x);
+  }
   notes(&x, primary);
   count(r);
   r->wall = ac_now() - x.start;

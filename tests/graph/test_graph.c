@@ -361,6 +361,33 @@ static void verifier(void **state) {
   assert_non_null(strstr(ac_graph_verify(f->g), "used before it is made"));
 }
 
+static void dump(void **state) {
+  fx *f = *state;
+  f->g->name = "model";
+  ac_value *x = IN(f, AC_F32, 4, 6), *i = IN(f, AC_I64, 4);
+  ac_value *w = ac_graph_input(f->g, "w", AC_IN_PARAM, AC_F32, 1, (int64_t[]){6}, (bool[]){true});
+  ac_value *y = ac_graph_op2(f->g, AC_G_MUL, x, w, here);
+  y = APPLY(f, AC_G_GATHER, T(y), I(f, 1), T(APPLY(f, AC_G_UNSQUEEZE, T(i), I(f, -1))));
+  y = ac_graph_op2(f->g, AC_G_DIV, y, ac_graph_integer(f->g, x->shape[0]), here);
+  ac_graph_output(f->g, "out", y, -1);
+  ac_graph_prune(f->g);
+  assert_string_equal(ac_graph_text(f->a, f->g),
+                      "graph model\n"
+                      "  size s0 = x0.shape[0]  # 4\n"
+                      "  size s1 = x0.shape[1]  # 6\n"
+                      "  size s2 = x1.shape[0]  # 4\n"
+                      "  guard s1 == 6  # mul: broadcast of dimension -1 (line 12)\n"
+                      "  guard s2 <= s0  # gather: the index is no larger than input (line 12)\n"
+                      "  input %0: float32[s0, 6]  # x0\n"
+                      "  input %1: int64[s2]  # x1\n"
+                      "  parameter %2: float32[6]  # w\n"
+                      "  %3: float32[s0, 6] = mul(%0, %2)  # line 12\n"
+                      "  %4: int64[s2, 1] = unsqueeze(%1, dim=-1)  # line 12\n"
+                      "  %5: float32[s2, 1] = gather(%3, dim=1, %4)  # line 12\n"
+                      "  %7: float32[s2, 1] = div(%5, s0)  # line 12\n"
+                      "  output %7  # out\n");
+}
+
 /* ---- JSON ---- */
 
 static ac_graph *from_text(fx *f, const char *text) {
@@ -577,6 +604,7 @@ int main(void) {
                                      TEST(messages),
                                      TEST(weak_numbers),
                                      TEST(pruning),
+                                     TEST(dump),
                                      TEST(verifier),
                                      TEST(json),
                                      TEST(other_ranks),

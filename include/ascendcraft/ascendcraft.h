@@ -86,6 +86,7 @@ typedef struct {
   int n_shapes;
   const char *const *formats; /* "msopgen", "direct"; n_formats 0: all that the project holds */
   int n_formats;
+  bool only;                  /* that shape alone, with its own values: no further values, no ladder of shapes */
   bool all;                   /* list the passing cases too */
   bool colour;                /* in ac_context_text() */
   int64_t max_elements;

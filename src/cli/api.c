@@ -320,6 +320,7 @@ static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_
   }
   v->cases.shapes = s;
   v->cases.n_shapes = o->n_shapes;
+  v->cases.only = o->only;
   for (int i = 0; i < o->n_formats; i++) {
     if (!strcmp(o->formats[i], "msopgen")) v->forms |= 1u << AC_SIM_MSOPGEN;
     else if (!strcmp(o->formats[i], "direct")) v->forms |= 1u << AC_SIM_DIRECT;

@@ -114,6 +114,7 @@ static bool take(arguments *a, int id, const char *v) {
     if (!number("seed", v, &x)) return false;
     a->gen.seed = a->verify.seed = (uint64_t)x;
     break;
+  case OPT_ONLY: a->verify.only = true; break;
   case OPT_ALL: a->verify.all = true; break;
   case OPT_JSON: a->json = true; break;
   case OPT_QUIET: a->quiet = true; break;

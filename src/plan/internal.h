@@ -49,7 +49,7 @@ void pl_host_begin(pl_ctx *p, const char *doc);
 ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d);
 /* `if cond: tl.refuse(message)` in the host function. */
 void pl_refuse_if(pl_ctx *p, const char *cond, const char *message);
-/* The guards that no structural check of a schedule implies (sizes that the user's own code asked about). */
+/* The guards that are not of broadcasting: refusals in the host function. */
 void pl_guards(pl_ctx *p);
 bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
 /* tl.load / tl.store statements of the tile `ptr + offs`. */

@@ -194,17 +194,16 @@ void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
   ac_cb_end(b);
 }
 
-/* Guards of broadcasting and of equal sizes are checked by the schedules, in a form that holds for every rank. What the user's own code
- * asked about a size is checked here. */
+/* Guards of broadcasting are checked by the schedules, in a form that holds for every rank; all others here, dimension by dimension. */
 void pl_guards(pl_ctx *p) {
   static const char *const negated[] = {[AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
   static const char *const wanted[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   for (size_t i = 0; i < p->g->guards.len; i++) {
     const ac_guard *q = &p->g->guards.data[i];
-    if (!q->reason || strncmp(q->reason, "if ", 3)) continue;
+    if (q->reason && strstr(q->reason, ": broadcast of dimension")) continue;
     const char *x = pl_sym_text(p, q->a), *y = pl_sym_text(p, q->b);
     pl_refuse_if(p, ac_sprintf(p->a, "%s %s %s", x, negated[q->kind], y),
-                 ac_sprintf(p->a, "traced for %s %s %s (%s)", x, wanted[q->kind], y, q->reason));
+                 ac_sprintf(p->a, "traced for %s %s %s (%s)", x, wanted[q->kind], y, q->reason ? q->reason : "a size"));
   }
 }
 

@@ -278,6 +278,18 @@ static void views(void **state) {
   world_free(w);
 }
 
+/* What the user's code asked about a size, the tiling code asks too. */
+static void guards(void **state) {
+  (void)state;
+  world *w = world_new("guarded");
+  ac_value *x = tensor(w, "x", AC_F32, 2, DIMS(6, 8));
+  assert_true(ac_sym_guard(w->g, AC_GUARD_LT, x->shape[1], ac_sym_int(w->g, 100), line(5), "if on a size"));
+  out(w, "y", un(w, AC_G_EXP, x));
+  char *text = plan_text(w);
+  has(text, "if x.shape[1] >= 100:\n        tl.refuse(\"traced for x.shape[1] < 100 (if on a size)\")");
+  world_free(w);
+}
+
 static void names_that_clash(void **state) {
   (void)state;
   world *w = world_new("clash");
@@ -337,7 +349,7 @@ int main(void) {
       cmocka_unit_test(examples_check),      cmocka_unit_test(every_operation), cmocka_unit_test(softmax_forms),
       cmocka_unit_test(rank_does_not_matter), cmocka_unit_test(broadcasting),   cmocka_unit_test(scalars_and_constants),
       cmocka_unit_test(several_outputs),     cmocka_unit_test(masks_and_integers), cmocka_unit_test(views),
-      cmocka_unit_test(names_that_clash),    cmocka_unit_test(refusals),        cmocka_unit_test(deterministic),
+      cmocka_unit_test(names_that_clash), cmocka_unit_test(guards),    cmocka_unit_test(refusals),        cmocka_unit_test(deterministic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,7 +253,8 @@ char *ac_home_path(ac_arena *a, const char *rel) {
 
 /* ---- staging ---- */
 
-static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const char *what, mode_t mode, int parents, ac_diags *d) {
+static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const char *what, mode_t mode, int parents,
+                       ac_diags *d) {
   char *path = fresh_name(a, dir, base, what);
   /* Registered first: a signal between the two would leave the folder behind. */
   path = ac_absolute(a, path);

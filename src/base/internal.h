@@ -27,9 +27,9 @@ uint64_t ac_hash(const char *s, size_t n);
 /* `parents`: so many folders above it were made for it and go with it, if empty. False: the table is full or the path too long. */
 bool ac_cleanup_add(const char *path, int parents);
 void ac_cleanup_drop(const char *path);
-void ac_cleanup_now(const char *path);             /* removes it before exit */
-void ac_remove_parents(char *path, int parents);   /* rmdir, upwards; `path` is cut; async-signal-safe */
-void ac_cleanup_run(void); /* removes what this process added; async-signal-safe */
+void ac_cleanup_now(const char *path);           /* removes it before exit */
+void ac_remove_parents(char *path, int parents); /* rmdir, upwards; `path` is cut; async-signal-safe */
+void ac_cleanup_run(void);                       /* removes what this process added; async-signal-safe */
 void ac_cleanup_child(pid_t pid, bool running);
 void ac_signals_default(void); /* in a forked child: no handler of ours runs there */
 

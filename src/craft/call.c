@@ -1,12 +1,13 @@
-/* Calls: argument binding, rules of place and dtype, counts of compute primitives. */
+/* Calls: argument binding, rules of place, and every primitive that is neither a copy nor a computation on buffers. */
 #include "craft/check.h"
 
-#include <math.h>
 #include <string.h>
 
 static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
-static ac_kval plain(ac_ctkind k) { return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE}; }
+static ac_kval plain(ac_ctkind k) {
+  return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE};
+}
 
 static ac_kval int_value(ac_sym *x) {
   ac_kval v = plain(AC_CT_INT);
@@ -14,9 +15,17 @@ static ac_kval int_value(ac_sym *x) {
   return v;
 }
 
-static const char *text(ac_chk *c, const ac_cexpr *e) { return ac_cexpr_text(c->a, e); }
+static const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
 
-const char *ac_chk_buf_name(ac_chk *c, int buf) { return c->fn->f->buffers.data[buf]->name; }
+static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
+  return c->fn->f->buffers.data[v->buf]->dtype;
+}
+
+const char *ac_chk_buf_name(ac_chk *c, int buf) {
+  return c->fn->f->buffers.data[buf]->name;
+}
 
 /* ---- obligations ---- */
 
@@ -41,8 +50,7 @@ static bool bind_failed(ac_chk *c, ac_loc loc, const ac_sig *s, const char *what
   ac_diag *g = ac_error(ac_chk_d(c), AC0505, loc, "tl.%s: %s", s->name, what);
   ac_buf b;
   ac_buf_init(&b, c->a);
-  for (int i = 0; i < s->n; i++)
-    ac_printf(&b, "%s%s%s", i ? ", " : "", s->op[i].name, s->op[i].optional ? "=" : "");
+  for (int i = 0; i < s->n; i++) ac_printf(&b, "%s%s%s", i ? ", " : "", s->op[i].name, s->op[i].optional ? "=" : "");
   ac_help(ac_chk_d(c), g, "tl.%s(%s)", s->name, ac_buf_str(&b));
   return false;
 }
@@ -56,12 +64,16 @@ static bool bind(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     int to = at;
     if (e->kw && e->kw[i]) {
       const char *k = ac_sig_keyword(s, e->kw[i]);
-      for (to = 0; to < s->n && strcmp(s->op[to].name, k); to++) {}
-      if (to == s->n) return bind_failed(c, e->args[i] ? e->args[i]->loc : e->loc, s, ac_sprintf(c->a, "it has no argument '%s'", e->kw[i]));
+      for (to = 0; to < s->n && strcmp(s->op[to].name, k) != 0; to++) {
+      }
+      if (to == s->n)
+        return bind_failed(c, e->args[i] ? e->args[i]->loc : e->loc, s,
+                           ac_sprintf(c->a, "it has no argument '%s'", e->kw[i]));
     } else {
       at++;
       if (!e->args[i]) continue;
-      if (to >= s->n) return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "it takes at most %d arguments", s->n));
+      if (to >= s->n)
+        return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "it takes at most %d arguments", s->n));
     }
     if (!e->args[i]) continue;
     if (args[to]) return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "'%s' is given twice", s->op[to].name));
@@ -70,7 +82,8 @@ static bool bind(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
   }
   bool gap = false;
   for (int i = 0; i < s->n; i++) {
-    if (!args[i] && !s->op[i].optional) return bind_failed(c, e->loc, s, ac_sprintf(c->a, "'%s' is missing", s->op[i].name));
+    if (!args[i] && !s->op[i].optional)
+      return bind_failed(c, e->loc, s, ac_sprintf(c->a, "'%s' is missing", s->op[i].name));
     gap = gap || !args[i] || kw[i];
     if (args[i] && gap && !kw[i]) kw[i] = ac_strdup(c->a, s->op[i].name); /* behind a gap only keywords print right */
   }
@@ -84,7 +97,7 @@ static bool bind(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
 
 static void rename_callee(ac_chk *c, ac_cexpr *e, const char *name) {
   bool bare_ok = !strcmp(name, "min") || !strcmp(name, "max");
-  if (e->a->kind == AC_CE_NAME && (!bare_ok || strcmp(e->a->s, name))) {
+  if (e->a->kind == AC_CE_NAME && (!bare_ok || strcmp(e->a->s, name) != 0)) {
     ac_cexpr *f = ac_chk_new(c, AC_CE_ATTR, e->a->loc);
     f->a = ac_chk_new(c, AC_CE_NAME, e->a->loc);
     f->a->s = "tl";
@@ -98,7 +111,8 @@ static void rename_callee(ac_chk *c, ac_cexpr *e, const char *name) {
 /* ---- where a primitive may stand ---- */
 
 static bool allowed_here(ac_chk *c, const ac_cexpr *e, const ac_sig *s) {
-  static const char here_of[] = {[AC_STAGE_NONE] = 'k', [AC_STAGE_COPYIN] = 'i', [AC_STAGE_COMPUTE] = 'c', [AC_STAGE_COPYOUT] = 'o'};
+  static const char here_of[] = {
+      [AC_STAGE_NONE] = 'k', [AC_STAGE_COPYIN] = 'i', [AC_STAGE_COMPUTE] = 'c', [AC_STAGE_COPYOUT] = 'o'};
   char here = c->fn->f->kernel ? here_of[c->stage] : 'h';
   if (strchr(s->where, here)) return true;
   ac_diag *g;
@@ -106,7 +120,7 @@ static bool allowed_here(ac_chk *c, const ac_cexpr *e, const ac_sig *s) {
     g = ac_error(ac_chk_d(c), AC0507, e->loc, "tl.%s belongs into the host function", s->name);
     ac_help(ac_chk_d(c), g, "pass the value to the kernel as a parameter");
   } else if (here == 'h') {
-    g = ac_error(ac_chk_d(c), AC0507, e->loc, "tl.%s belongs into a kernel", s->name);
+    (void)ac_error(ac_chk_d(c), AC0507, e->loc, "tl.%s belongs into a kernel", s->name);
   } else if (!strcmp(s->where, "k")) {
     g = ac_error(ac_chk_d(c), AC0507, e->loc, "tl.%s stands outside the stage blocks", s->name);
     ac_help(ac_chk_d(c), g, "move it in front of the `with`");
@@ -121,16 +135,29 @@ static bool allowed_here(ac_chk *c, const ac_cexpr *e, const ac_sig *s) {
 /* ---- operands ---- */
 
 static bool operand_fits(const ac_kval *v, const char *kinds) {
-  for (; *kinds; kinds++)
-    switch (*kinds) {
-    case 'B': if (v->kind == AC_CT_BUFFER) return true; break;
-    case 'T': if (v->kind == AC_CT_TILE || v->kind == AC_CT_POINTER) return true; break;
-    case 'I': if (v->kind == AC_CT_INT) return true; break;
+  for (; *kinds; kinds++) switch (*kinds) {
+    case 'B':
+      if (v->kind == AC_CT_BUFFER) return true;
+      break;
+    case 'T':
+      if (v->kind == AC_CT_TILE || v->kind == AC_CT_POINTER) return true;
+      break;
+    case 'I':
+      if (v->kind == AC_CT_INT) return true;
+      break;
     case 'F':
-    case 'X': if (v->kind == AC_CT_INT || v->kind == AC_CT_FLOAT) return true; break;
-    case 'D': if (v->kind == AC_CT_DTYPE) return true; break;
-    case 'S': if (v->kind == AC_CT_STR) return true; break;
-    case 'P': if (v->kind == AC_CT_POINTER) return true; break;
+    case 'X':
+      if (v->kind == AC_CT_INT || v->kind == AC_CT_FLOAT) return true;
+      break;
+    case 'D':
+      if (v->kind == AC_CT_DTYPE) return true;
+      break;
+    case 'S':
+      if (v->kind == AC_CT_STR) return true;
+      break;
+    case 'P':
+      if (v->kind == AC_CT_POINTER) return true;
+      break;
     default: break;
     }
   return false;
@@ -150,17 +177,18 @@ static const char *kinds_text(char k) {
 
 static bool operand_error(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, const ac_kval *v) {
   if (v->kind == AC_CT_NONE) return false;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->args[i]->loc, "'%s' of tl.%s must be %s; `%s` is %s", s->op[i].name, s->name,
-                        kinds_text(s->op[i].kinds[0]), text(c, e->args[i]), ac_chk_kind_name(v->kind));
+  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->args[i]->loc, "'%s' of tl.%s must be %s; `%s` is %s", s->op[i].name,
+                        s->name, kinds_text(s->op[i].kinds[0]), text(c, e->args[i]), ac_chk_kind_name(v->kind));
   if (s->op[i].kinds[0] == 'I' && v->kind == AC_CT_FLOAT) ac_help(ac_chk_d(c), g, "use // instead of /, or int(...)");
-  if (v->kind == AC_CT_POINTER && s->op[i].kinds[0] == 'B') ac_help(ac_chk_d(c), g, "load it into a buffer first: tl.load(tensor + offsets, buffer)");
+  if (v->kind == AC_CT_POINTER && s->op[i].kinds[0] == 'B')
+    ac_help(ac_chk_d(c), g, "load it into a buffer first: tl.load(tensor + offsets, buffer)");
   return false;
 }
 
 static bool eval_operands(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   bool ok = true;
+  for (int i = 0; i < AC_MAX_OPERANDS; i++) v[i] = none;
   for (int i = 0; i < s->n; i++) {
-    v[i] = none;
     if (!e->args[i]) continue;
     v[i] = ac_chk_eval(c, e->args[i]);
     if (!operand_fits(&v[i], s->op[i].kinds)) ok = operand_error(c, e, s, i, &v[i]);
@@ -170,7 +198,7 @@ static bool eval_operands(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
 
 /* After an error in a call: its buffers count as written, so that no error follows from it. A trial walk leaves them as they
  * are: the walk that reports shall meet the same error. */
-static ac_kval failed(ac_chk *c, const ac_cexpr *e) {
+ac_kval ac_chk_failed(ac_chk *c, const ac_cexpr *e) {
   if (c->quiet) return none;
   for (int i = 0; i < e->n_args; i++) {
     const ac_cexpr *x = e->args[i];
@@ -178,356 +206,18 @@ static ac_kval failed(ac_chk *c, const ac_cexpr *e) {
     int v = x && x->kind == AC_CE_NAME ? ac_chk_var(c->fn, x->s) : -1;
     int b = v < 0 ? -1 : c->fn->v.data[v].buf;
     if (v >= 0) c->fn->v.data[v].used = true;
-    if (b >= 0 && (i == 0 || c->st->bufs[b].set != AC_SET)) c->st->bufs[b] = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true, .loc = e->loc};
+    if (b >= 0 && (i == 0 || c->st->bufs[b].set != AC_SET))
+      c->st->bufs[b] = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true, .loc = e->loc};
   }
   return none;
-}
-
-/* ---- compute primitives ---- */
-
-typedef struct {
-  int dst, srcs[3], n_srcs, work, mask, scalar, count, mode; /* operand numbers; -1: none */
-} roles;
-
-static roles roles_of(const ac_sig *s) {
-  roles r = {.dst = 0, .work = -1, .mask = -1, .scalar = -1, .count = -1, .mode = -1};
-  for (int i = 1; i < s->n; i++) {
-    const char *n = s->op[i].name;
-    if (!strcmp(n, "work")) r.work = i;
-    else if (!strcmp(n, "mask")) r.mask = i;
-    else if (!strcmp(n, "count")) r.count = i;
-    else if (!strcmp(n, "mode")) r.mode = i;
-    else if (s->op[i].kinds[0] == 'B') r.srcs[r.n_srcs++] = i;
-    else if (r.scalar < 0) r.scalar = i;
-  }
-  return r;
-}
-
-static bool is_form(const ac_sig *s, ac_form f) { return s->prim == AC_P_INST && ac_insts[s->inst].form == f; }
-static bool is_compare(const ac_sig *s) { return is_form(s, AC_FORM_COMPARE) || is_form(s, AC_FORM_COMPARE_S); }
-
-/* dtypes of the element operands: of an instruction its table says, composed primitives are made of float instructions. */
-static uint32_t dtypes_of(const ac_sig *s) {
-  if (s->prim == AC_P_INST) return ac_insts[s->inst].dtypes;
-  if (s->prim == AC_P_VSUB_SCALAR) return ac_insts[AC_I_ADDS].dtypes;
-  if (s->prim == AC_P_VNEG) return ac_insts[AC_I_MULS].dtypes;
-  if (s->prim == AC_P_VDIV_SCALAR) return ac_insts[AC_I_DIV].dtypes;
-  return AC_DTYPES_FLOAT;
-}
-
-static const char *dtype_list(ac_chk *c, uint32_t set) {
-  ac_buf b;
-  ac_buf_init(&b, c->a);
-  for (int d = 0; d < AC_DTYPE_COUNT; d++)
-    if (set & AC_BIT(d)) ac_printf(&b, "%s%s", b.len ? ", " : "", ac_dtypes[d].name);
-  return ac_buf_str(&b);
-}
-
-static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) { return c->fn->f->buffers.data[v->buf]->dtype; }
-
-static bool check_cast(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
-  static const char *const names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
-  ac_dtype dst = buf_dtype(c, &v[0]), src = buf_dtype(c, &v[1]);
-  unsigned rounds = ac_cast_rounds(dst, src);
-  if (!rounds) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->loc, "there is no cast from %s to %s", ac_dtypes[src].name, ac_dtypes[dst].name);
-    if (src == dst)
-      ac_help(ac_chk_d(c), g, "copy with tl.vcopy(dst, src)");
-    else if (ac_cast_rounds(AC_F32, src) && ac_cast_rounds(dst, AC_F32))
-      ac_help(ac_chk_d(c), g, "go through float32: tl.cast(tmp, src), tl.cast(dst, tmp)");
-    else if (ac_cast_rounds(AC_F16, src) && ac_cast_rounds(dst, AC_F16))
-      ac_help(ac_chk_d(c), g, "go through float16: tl.cast(tmp, src), tl.cast(dst, tmp)");
-    return false;
-  }
-  int mode = -1;
-  if (e->args[2]) {
-    for (int i = 0; i < (int)AC_COUNT(names); i++)
-      if (!strcmp(names[i], e->args[2]->s)) mode = i;
-    if (mode < 0 || !(rounds & 1u << mode)) {
-      ac_buf b;
-      ac_buf_init(&b, c->a);
-      for (int i = 0; i < (int)AC_COUNT(names); i++)
-        if (rounds & 1u << i) ac_printf(&b, "%s\"%s\"", b.len ? ", " : "", names[i]);
-      ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->args[2]->loc, "the cast from %s to %s has no rounding \"%s\"", ac_dtypes[src].name,
-                            ac_dtypes[dst].name, e->args[2]->s);
-      ac_help(ac_chk_d(c), g, "it has %s", ac_buf_str(&b));
-      return false;
-    }
-  } else { /* exact casts need no rounding; to ints as C does, else to nearest even */
-    bool to_int = ac_dtypes[dst].cls != AC_FLOATING && ac_dtypes[src].cls == AC_FLOATING;
-    bool widens = ac_dtypes[dst].cls == AC_FLOATING && ac_dtypes[dst].bytes > ac_dtypes[src].bytes;
-    ac_round best[] = {widens ? AC_RN_NONE : to_int ? AC_RN_TRUNC : AC_RN_RINT, AC_RN_RINT, AC_RN_NONE};
-    for (size_t i = 0; mode < 0 && i < AC_COUNT(best); i++)
-      if (rounds & 1u << best[i]) mode = (int)best[i];
-    if (mode < 0) return false;
-    ac_cexpr *m = ac_chk_new(c, AC_CE_STR, e->loc);
-    m->s = names[mode];
-    m->type = AC_CT_STR;
-    e->args[2] = m;
-    e->kw[2] = "mode";
-    if (e->args[3]) e->kw[3] = "count";
-  }
-  e->round = (ac_round)mode;
-  return true;
-}
-
-static bool mask_dtype(ac_chk *c, const ac_cexpr *e, const ac_kval *v, const char *what) {
-  ac_dtype d = buf_dtype(c, v);
-  if (d == AC_U8) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "%s must be a uint8 buffer (one bit a lane); '%s' is %s", what,
-                        ac_chk_buf_name(c, v->buf), ac_dtypes[d].name);
-  ac_help(ac_chk_d(c), g, "mask = tl.alloc_ub(tl.cdiv(n, 8), tl.uint8)");
-  return false;
-}
-
-static bool check_dtypes(ac_chk *c, ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
-  if (is_form(s, AC_FORM_CAST)) return check_cast(c, e, v);
-  if (is_compare(s) && !mask_dtype(c, e->args[0], &v[0], "the destination of a compare")) return false;
-  if (r->mask > 0 && !mask_dtype(c, e->args[r->mask], &v[r->mask], "the mask")) return false;
-  int first = is_compare(s) ? 1 : 0;
-  ac_dtype d = buf_dtype(c, &v[first]);
-  for (int k = 0; k < r->n_srcs + (r->work >= 0); k++) {
-    int i = k < r->n_srcs ? r->srcs[k] : r->work;
-    ac_dtype x = buf_dtype(c, &v[i]);
-    if (x == d) continue;
-    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->args[i]->loc, "tl.%s mixes %s ('%s') and %s ('%s')", s->name, ac_dtypes[d].name,
-                          ac_chk_buf_name(c, v[first].buf), ac_dtypes[x].name, ac_chk_buf_name(c, v[i].buf));
-    ac_help(ac_chk_d(c), g, "cast first: tl.cast(tmp, %s) with tmp = tl.alloc_ub(..., tl.%s)", ac_chk_buf_name(c, v[i].buf), ac_dtypes[d].name);
-    return false;
-  }
-  uint32_t set = dtypes_of(s);
-  if (!(set & AC_BIT(d))) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s has no %s form", s->name, ac_dtypes[d].name);
-    ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),
-            (set & AC_BIT(AC_F32)) && ac_cast_rounds(AC_F32, d) ? "; cast to float32 first: tl.cast(tmp, src)" : "");
-    return false;
-  }
-  if (r->scalar >= 0 && ac_dtypes[d].cls != AC_FLOATING && v[r->scalar].kind == AC_CT_FLOAT) {
-    ac_error(ac_chk_d(c), AC0508, e->args[r->scalar]->loc, "tl.%s of %s buffers takes an int, `%s` is a float", s->name, ac_dtypes[d].name,
-             text(c, e->args[r->scalar]));
-    return false;
-  }
-  return true;
-}
-
-static bool check_mode(ac_chk *c, const ac_cexpr *e, const roles *r) {
-  static const char *const modes[] = {"lt", "gt", "eq", "le", "ge", "ne"};
-  const ac_cexpr *m = e->args[r->mode];
-  for (size_t i = 0; i < AC_COUNT(modes); i++)
-    if (!strcmp(m->s, modes[i])) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0505, m->loc, "there is no comparison \"%s\"", m->s);
-  ac_help(ac_chk_d(c), g, "\"lt\", \"gt\", \"eq\", \"le\", \"ge\" or \"ne\"");
-  return false;
-}
-
-static const char *extent_text(ac_chk *c, ac_sym *x) { return x ? ac_sy_text(&c->s, x) : "not known"; }
-
-static ac_kval ask_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac_kval *v) {
-  const ac_kbuf *b = &c->st->bufs[v->buf];
-  if (b->wrong) return none;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0513, e->loc, "how much of '%s' is valid here is not known, so tl.%s needs `count=`",
-                        ac_chk_buf_name(c, v->buf), s->name);
-  if (b->loc.line) ac_note(ac_chk_d(c), g, b->loc, "it was last written here");
-  ac_help(ac_chk_d(c), g, "tl.%s(..., count=n)", s->name);
-  return none;
-}
-
-/* The value that the absent count stands for; NULL after an error. */
-static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
-  if (!r->n_srcs) { /* a fill: all of the destination */
-    ac_sym *cap = c->fn->caps[v[0].buf];
-    return v[0].len ? v[0].len : v[0].off ? ac_sy_sub(&c->s, cap, v[0].off) : cap;
-  }
-  ac_sym *n = NULL;
-  int first = -1;
-  bool dst_in = s->prim == AC_P_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN);
-  for (int k = 0; k < r->n_srcs + (r->mask >= 0) + dst_in; k++) {
-    int i = k < r->n_srcs ? r->srcs[k] : k == r->n_srcs && r->mask >= 0 ? r->mask : 0;
-    ac_sym *x = ac_chk_extent(c, &v[i]);
-    if (!x) {
-      (void)ask_count(c, e, s, &v[i]);
-      return NULL;
-    }
-    if (n && x != n) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0512, e->loc, "tl.%s: `%s` holds %s elements and `%s` %s", s->name, text(c, e->args[first]),
-                            extent_text(c, n), text(c, e->args[i]), extent_text(c, x));
-      ac_note(ac_chk_d(c), g, c->st->bufs[v[first].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[first].buf));
-      if (v[i].buf != v[first].buf) ac_note(ac_chk_d(c), g, c->st->bufs[v[i].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[i].buf));
-      ac_help(ac_chk_d(c), g, "say how many: tl.%s(..., count=n)", s->name);
-      return NULL;
-    }
-    n = x;
-    if (first < 0) first = i;
-  }
-  return n;
-}
-
-static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, const ac_kval *v, ac_sym *count) {
-  ac_sym *x = ac_chk_extent(c, v);
-  const char *name = ac_chk_buf_name(c, v->buf);
-  if (x && v->len) { /* the part itself, and what is valid of the buffer */
-    ac_kval whole = *v;
-    whole.len = NULL;
-    check_reads(c, e, s, i, &whole, count);
-  }
-  if (!x || x == count) return;
-  ac_oblig o = {.x = count, .y = x, .code = AC0514, .loc = e->args[i]->loc, .other = c->st->bufs[v->buf].loc};
-  o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", s->name, extent_text(c, count), name, extent_text(c, x));
-  o.help = "a smaller count, or a pad value in tl.load";
-  ac_chk_must_le(c, o);
-}
-
-static bool same_place(ac_chk *c, const ac_kval *x, const ac_kval *y) {
-  ac_sym *zero = ac_sy_int(&c->s, 0);
-  return x->buf == y->buf && (x->off ? x->off : zero) == (y->off ? y->off : zero);
-}
-
-static bool check_overlap(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
-  bool inplace = s->prim != AC_P_INST || (ac_insts[s->inst].flags & (AC_INST_INPLACE | AC_INST_WORK));
-  if (inplace) return true;
-  for (int k = 0; k < r->n_srcs; k++)
-    if (same_place(c, &v[0], &v[r->srcs[k]])) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0523, e->loc, "tl.%s cannot write to its own source '%s'", s->name, ac_chk_buf_name(c, v[0].buf));
-      ac_help(ac_chk_d(c), g, "give it a buffer of its own");
-      return false;
-    }
-  return true;
-}
-
-static int64_t lanes(ac_chk *c, ac_dtype d) { return (c->chip ? c->chip->repeat : 256) / ac_dtypes[d].bytes; }
-
-/* A compare writes one bit a lane, whole repeats of lanes. */
-static void check_mask_room(ac_chk *c, const ac_cexpr *e, const ac_kval *v, ac_sym *count) {
-  ac_syms *s = &c->s;
-  ac_sym *l = ac_sy_int(s, lanes(c, buf_dtype(c, &v[1])));
-  ac_sym *bits = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, count, l), l), *cap = c->fn->caps[v[0].buf];
-  ac_sym *bytes = ac_sy_fn(s, AC_SY_CDIV, bits, ac_sy_int(s, 8));
-  ac_sym *room = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, cap, ac_sy_int(s, 32)), ac_sy_int(s, 32)); /* UB is given out in blocks */
-  int64_t need, have;
-  if (!ac_sy_const(bytes, &need) || !ac_sy_const(room, &have) || need <= have) {
-    /* whole repeats may reach past ceil(count / 8): the lowering rounds the allocation up; what must hold is count <= 8 * capacity */
-    ac_oblig o = {.x = count, .y = ac_sy_mul(s, cap, ac_sy_int(s, 8)), .code = AC0516, .loc = e->args[0]->loc};
-    o.refuted = ac_sprintf(c->a, "a mask of %s lanes does not fit into '%s' of %s bytes", extent_text(c, count), ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
-    o.unknown = ac_sprintf(c->a, "a mask of %s lanes may not fit into '%s' of %s bytes", extent_text(c, count), ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
-    o.help = "tl.alloc_ub(tl.cdiv(lanes, 8), tl.uint8)";
-    ac_chk_must_le(c, o);
-    return;
-  }
-  if (c->quiet) return;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0516, e->args[0]->loc, "the mask of %s lanes takes %lld bytes in whole repeats; '%s' has %lld", extent_text(c, count),
-                        (long long)need, ac_chk_buf_name(c, v[0].buf), (long long)have);
-  ac_help(ac_chk_d(c), g, "tl.alloc_ub(%lld, tl.uint8)", (long long)need);
-}
-
-/* Work space of a reduction, as the instruction wants it; only a certain lack is reported. */
-static void check_work_room(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int work, const ac_kval *v, ac_sym *count) {
-  int64_t n, cap;
-  ac_dtype d = buf_dtype(c, &v[work]);
-  if (c->quiet || !ac_sy_const(count, &n) || !ac_sy_const(c->fn->caps[v[work].buf], &cap)) return;
-  int64_t need = ac_reduce_work_bytes(s->inst, d, n), have = (cap * ac_dtypes[d].bytes + 31) / 32 * 32;
-  if (need <= have) return;
-  ac_diag *g = ac_error(c->diags, AC0516, e->args[work]->loc, "tl.%s of %lld elements needs %lld bytes of work space; '%s' has %lld", s->name, (long long)n,
-                        (long long)need, ac_chk_buf_name(c, v[work].buf), (long long)have);
-  ac_help(c->diags, g, "tl.alloc_ub(%lld, tl.%s)", (long long)(need / ac_dtypes[d].bytes), ac_dtypes[d].name);
-}
-
-static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *v) {
-  if (c->quiet) return;
-  for (int i = 0; i < s->n; i++)
-    if (v[i].kind == AC_CT_BUFFER) {
-      c->fn->f->buffers.data[v[i].buf]->computed = true;
-      if (is_compare(s)) *(i ? &c->fn->whole_bufs[v[i].buf] : &c->fn->mask_bufs[v[i].buf]) = true;
-    }
-  if (r->mask >= 0) c->fn->select = true;
-}
-
-/* Buffers with rows: a count must be whole, since the pitch of the rows is the compiler's. */
-static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v, ac_sym *count) {
-  const ac_kbuf *shape = NULL;
-  for (int k = 0; k < r->n_srcs; k++) {
-    const ac_kbuf *b = &c->st->bufs[v[r->srcs[k]].buf];
-    if (b->rank < 2 && (!shape || shape->rank < 2)) {
-      shape = b;
-      continue;
-    }
-    bool same = !shape || shape->rank == b->rank;
-    for (int d = 0; same && shape && d < b->rank; d++) same = shape->ext[d] == b->ext[d];
-    if (!same) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s: its sources have different shapes", s->name);
-      ac_help(ac_chk_d(c), g, "load them with tiles of the same shape into buffers of the same rank");
-      return false;
-    }
-    shape = b;
-  }
-  int dst_rank = c->fn->f->buffers.data[v[0].buf]->rank;
-  if (!shape || shape->rank < 2) {
-    if (dst_rank < 2 || !r->n_srcs) return true;
-  } else {
-    bool reduce = is_form(s, AC_FORM_REDUCE) || is_compare(s);
-    if (reduce) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "tl.%s of a buffer with %d dimensions is not supported yet", s->name, shape->rank);
-      ac_help(ac_chk_d(c), g, "load one row at a time into a buffer with one dimension");
-      return false;
-    }
-    ac_sym *all = ac_sy_int(&c->s, 1);
-    for (int d = 0; d < shape->rank; d++) all = shape->ext[d] ? ac_sy_mul(&c->s, all, shape->ext[d]) : ac_sy_fresh(&c->s, "?");
-    if (dst_rank == shape->rank && count == all) return true;
-  }
-  ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s must work on whole tiles, into a buffer of the same rank", s->name);
-  ac_help(ac_chk_d(c), g, "leave out `count=`, and give '%s' the dimensions of the source", ac_chk_buf_name(c, v[0].buf));
-  return false;
-}
-
-static ac_kval compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
-  roles r = roles_of(s);
-  if (!check_dtypes(c, e, s, &r, v) || (r.mode >= 0 && is_compare(s) && !check_mode(c, e, &r)) || !check_overlap(c, e, s, &r, v)) return failed(c, e);
-  bool readable = true, dst_in = s->prim == AC_P_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN);
-  for (int k = 0; k < r.n_srcs; k++) readable = ac_chk_readable(c, &v[r.srcs[k]], e->args[r.srcs[k]]->loc) && readable;
-  if (r.mask >= 0) readable = ac_chk_readable(c, &v[r.mask], e->args[r.mask]->loc) && readable;
-  if (dst_in) readable = ac_chk_readable(c, &v[0], e->args[0]->loc) && readable;
-  note_use(c, s, &r, v);
-  ac_sym *count = r.count >= 0 && e->args[r.count] ? v[r.count].sym : readable ? implied_count(c, e, s, &r, v) : NULL;
-  if (!count) {
-    return failed(c, e);
-  }
-  if (!check_ranks(c, e, s, &r, v, count)) return failed(c, e);
-  for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], &v[r.srcs[k]], count);
-  if (dst_in) check_reads(c, e, s, 0, &v[0], count);
-  if (r.mask >= 0) check_reads(c, e, s, r.mask, &v[r.mask], count);
-  if (!e->args[r.count] && !c->quiet) {
-    ac_cexpr *n = ac_chk_write(c, count, NULL, false);
-    if (!n && r.n_srcs) return ask_count(c, e, s, &v[r.srcs[0]]);
-    if (!n) {
-      ac_error(c->diags, AC0513, e->loc, "tl.%s needs `count=` here", s->name);
-      return none;
-    }
-    e->args[r.count] = n;
-    e->kw[r.count] = "count";
-  }
-  bool keep = dst_in;
-  const ac_kbuf *shape = NULL;
-  for (int k = 0; k < r.n_srcs; k++) {
-    keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
-    if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
-  }
-  if (is_form(s, AC_FORM_REDUCE)) {
-    check_work_room(c, e, s, r.work, v, count);
-    c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
-    ac_chk_written(c, &v[0], ac_sy_int(&c->s, 1), NULL, false, e->loc);
-  } else if (is_compare(s)) {
-    check_mask_room(c, e, v, count);
-    c->st->bufs[v[0].buf] = (ac_kbuf){.set = AC_SET, .mask = true, .rank = 1, .ext = {count}, .loc = e->loc};
-  } else {
-    ac_kbuf copy = shape ? *shape : (ac_kbuf){0};
-    ac_chk_written(c, &v[0], count, shape ? &copy : NULL, keep, e->loc);
-  }
-  return plain(AC_CT_NONE);
 }
 
 /* ---- buffers ---- */
 
 bool ac_chk_is_alloc(const ac_cexpr *e) {
-  const char *n = e->kind != AC_CE_CALL ? NULL : e->a->kind == AC_CE_ATTR || e->a->kind == AC_CE_NAME ? e->a->s : NULL;
+  const char *n = e->kind != AC_CE_CALL                                  ? NULL
+                  : e->a->kind == AC_CE_ATTR || e->a->kind == AC_CE_NAME ? e->a->s
+                                                                         : NULL;
   return n && !strcmp(n, "alloc_ub");
 }
 
@@ -553,7 +243,8 @@ static bool alloc_shape(ac_chk *c, ac_cbuffer *b, ac_sym **dims, ac_sym **cap, a
     }
     b->shape[i] = ac_chk_write(c, v.sym, x, true);
     if (!b->shape[i]) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0519, x->loc, "the size of '%s' must follow from the kernel's parameters: `%s`", b->name, text(c, x));
+      ac_diag *g = ac_error(ac_chk_d(c), AC0519, x->loc,
+                            "the size of '%s' must follow from the kernel's parameters: `%s`", b->name, text(c, x));
       ac_help(ac_chk_d(c), g, "compute it in the host function and pass it");
       return false;
     }
@@ -587,11 +278,14 @@ static bool declare(ac_chk *c, ac_cstmt *st) {
   rename_callee(c, e, "alloc_ub");
   ac_kval d = ac_chk_eval(c, e->args[1]);
   if (d.kind != AC_CT_DTYPE) {
-    if (d.kind != AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, e->args[1]->loc, "the dtype is written as tl.float32, not `%s`", text(c, e->args[1]));
+    if (d.kind != AC_CT_NONE)
+      ac_error(ac_chk_d(c), AC0506, e->args[1]->loc, "the dtype is written as tl.float32, not `%s`",
+               text(c, e->args[1]));
     return false;
   }
   if (d.dtype == AC_F64 || d.dtype == AC_U64) {
-    ac_error(ac_chk_d(c), AC0508, e->args[1]->loc, "buffers cannot be %s: the chip has no such vector unit", ac_dtypes[d.dtype].name);
+    ac_error(ac_chk_d(c), AC0508, e->args[1]->loc, "buffers cannot be %s: the chip has no such vector unit",
+             ac_dtypes[d.dtype].name);
     return false;
   }
   ac_cbuffer *b = AC_NEW(c->a, ac_cbuffer);
@@ -651,13 +345,18 @@ static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
     d = buf_dtype(c, &v[0]);
     if (!c->quiet) c->fn->f->buffers.data[v[0].buf]->computed = true;
     if (c->fn->f->buffers.data[v[0].buf]->rank > 1) {
-      ac_error(ac_chk_d(c), AC0525, e->loc, "tl.extract_scalar from a buffer with several dimensions is not supported yet");
+      ac_error(ac_chk_d(c), AC0525, e->loc,
+               "tl.extract_scalar from a buffer with several dimensions is not supported yet");
       return none;
     }
     if (ac_chk_readable(c, &v[0], e->args[0]->loc) && ac_chk_extent(c, &v[0])) {
-      ac_oblig o = {.x = ac_sy_add(&c->s, v[1].sym, ac_sy_int(&c->s, 1)), .y = ac_chk_extent(c, &v[0]), .code = AC0514, .loc = e->loc,
+      ac_oblig o = {.x = ac_sy_add(&c->s, v[1].sym, ac_sy_int(&c->s, 1)),
+                    .y = ac_chk_extent(c, &v[0]),
+                    .code = AC0514,
+                    .loc = e->loc,
                     .other = c->st->bufs[v[0].buf].loc};
-      o.refuted = ac_sprintf(c->a, "element %s of '%s' is read, of which %s are valid", ac_sy_text(&c->s, v[1].sym), ac_chk_buf_name(c, v[0].buf), ac_sy_text(&c->s, o.y));
+      o.refuted = ac_sprintf(c->a, "element %s of '%s' is read, of which %s are valid", ac_sy_text(&c->s, v[1].sym),
+                             ac_chk_buf_name(c, v[0].buf), ac_sy_text(&c->s, o.y));
       ac_chk_must_le(c, o);
     }
   } else {
@@ -680,7 +379,8 @@ static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
       x->param = t->param;
       x->base = c->quiet ? NULL : ac_chk_write(c, t->base, t->base_e, false);
       if (!c->quiet && !x->base) {
-        ac_error(c->diags, AC0511, e->args[0]->loc, "`%s` was computed from a value that has changed since", text(c, e->args[0]));
+        ac_error(c->diags, AC0511, e->args[0]->loc, "`%s` was computed from a value that has changed since",
+                 text(c, e->args[0]));
         return none;
       }
       e->args[0]->tile = x;
@@ -710,8 +410,10 @@ static ac_kval min_max(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     }
     if (v.kind != AC_CT_INT && v.kind != AC_CT_FLOAT) {
       if (v.kind != AC_CT_NONE) {
-        ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->args[i]->loc, "tl.%s takes numbers; `%s` is %s", s->name, text(c, e->args[i]), ac_chk_kind_name(v.kind));
-        if (v.kind == AC_CT_BUFFER) ac_help(ac_chk_d(c), g, "of buffers: tl.v%s(dst, a, b) or tl.reduce_%s(dst, src, work)", s->name, s->name);
+        ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->args[i]->loc, "tl.%s takes numbers; `%s` is %s", s->name,
+                              text(c, e->args[i]), ac_chk_kind_name(v.kind));
+        if (v.kind == AC_CT_BUFFER)
+          ac_help(ac_chk_d(c), g, "of buffers: tl.v%s(dst, a, b) or tl.reduce_%s(dst, src, work)", s->name, s->name);
       }
       ok = false;
     } else if (i == 0 || r.kind == AC_CT_NONE) {
@@ -746,7 +448,9 @@ static ac_kval product(ac_chk *c, ac_cexpr *e) {
   }
   ac_kval v = ac_chk_eval(c, x);
   if (v.kind != AC_CT_SHAPE) {
-    if (v.kind != AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, x->loc, "tl.prod takes x.shape, x.shape[a:b] or (a, b); `%s` is %s", text(c, x), ac_chk_kind_name(v.kind));
+    if (v.kind != AC_CT_NONE)
+      ac_error(ac_chk_d(c), AC0506, x->loc, "tl.prod takes x.shape, x.shape[a:b] or (a, b); `%s` is %s", text(c, x),
+               ac_chk_kind_name(v.kind));
     return none;
   }
   const char *label = ac_sprintf(c->a, "tl.prod(%s)", text(c, x));
@@ -774,7 +478,8 @@ static ac_kval bounded(ac_chk *c, ac_cexpr *e, const char *key, const char *labe
 static ac_kval program_id(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   int64_t axis = 0;
   if (e->args[0] && (!ac_sy_const(v[0].sym, &axis) || axis != 0)) {
-    ac_error(ac_chk_d(c), AC0505, e->args[0]->loc, "blocks have one axis: tl.%s(0)", e->prim == AC_P_PROGRAM_ID ? "program_id" : "num_programs");
+    ac_error(ac_chk_d(c), AC0505, e->args[0]->loc, "blocks have one axis: tl.%s(0)",
+             e->prim == AC_P_PROGRAM_ID ? "program_id" : "num_programs");
     return none;
   }
   int64_t cores = c->chip ? c->chip->vector_cores : INT64_MAX;
@@ -793,7 +498,8 @@ static int64_t system_bytes(const ac_chip *chip) {
 
 static ac_kval ub_size(ac_chk *c, ac_cexpr *e) {
   if (!c->chip) return bounded(c, e, "ub_size", "tl.ub_size()", 1, INT64_MAX);
-  return bounded(c, e, "ub_size", "tl.ub_size()", c->chip->ub - c->chip->ub_reserved, c->chip->ub - system_bytes(c->chip));
+  return bounded(c, e, "ub_size", "tl.ub_size()", c->chip->ub - c->chip->ub_reserved,
+                 c->chip->ub - system_bytes(c->chip));
 }
 
 static ac_kval empty_tensor(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
@@ -806,8 +512,8 @@ static ac_kval empty_tensor(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
 
 static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
   if (s->prim == AC_P_PROD) return bind(c, e, s) && allowed_here(c, e, s) ? product(c, e) : none;
-  ac_kval v[AC_MAX_OPERANDS];
-  if (!eval_operands(c, e, s, v)) return failed(c, e);
+  ac_kval v[AC_MAX_OPERANDS] = {0};
+  if (!eval_operands(c, e, s, v)) return ac_chk_failed(c, e);
   ac_syms *y = &c->s;
   switch ((int)s->prim) {
   case AC_P_PROGRAM_ID:
@@ -817,15 +523,19 @@ static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
   case AC_P_STORE: return ac_chk_store(c, e, v);
   case AC_P_EXTRACT_SCALAR: return extract(c, e, v);
   case AC_P_CDIV: return positive(c, e, v[1].sym) ? int_value(ac_sy_fn(y, AC_SY_CDIV, v[0].sym, v[1].sym)) : none;
-  case AC_P_ALIGN_UP: return positive(c, e, v[1].sym) ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_CDIV, v[0].sym, v[1].sym), v[1].sym)) : none;
-  case AC_P_ALIGN_DOWN: return positive(c, e, v[1].sym) ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_FLOORDIV, v[0].sym, v[1].sym), v[1].sym)) : none;
-  case AC_P_NUM_CORES: return bounded(c, e, "num_cores", "tl.num_cores()", 1, c->chip ? c->chip->vector_cores : INT64_MAX);
+  case AC_P_ALIGN_UP:
+    return positive(c, e, v[1].sym) ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_CDIV, v[0].sym, v[1].sym), v[1].sym))
+                                    : none;
+  case AC_P_ALIGN_DOWN:
+    return positive(c, e, v[1].sym)
+               ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_FLOORDIV, v[0].sym, v[1].sym), v[1].sym))
+               : none;
+  case AC_P_NUM_CORES:
+    return bounded(c, e, "num_cores", "tl.num_cores()", 1, c->chip ? c->chip->vector_cores : INT64_MAX);
   case AC_P_UB_SIZE: return ub_size(c, e);
   case AC_P_NUMEL: return numel(c, e->args[0]);
   case AC_P_EMPTY: return empty_tensor(c, e, v);
-  case AC_P_REFUSE:
-    c->st->dead = true;
-    return plain(AC_CT_NONE);
+  case AC_P_REFUSE: c->st->dead = true; return plain(AC_CT_NONE);
   case AC_P_SYNC_ALL: return plain(AC_CT_NONE);
   case AC_P_ALLOC_UB: {
     ac_diag *g = ac_error(ac_chk_d(c), AC0519, e->loc, "tl.alloc_ub needs a name");
@@ -839,16 +549,18 @@ static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     ac_help(ac_chk_d(c), g, "with tl.%s():", s->name);
     return none;
   }
-  default: return compute(c, e, s, v);
+  default: return ac_chk_compute(c, e, s, v);
   }
 }
 
 /* A scalar where the last source buffer would be picks the scalar form. */
 static ac_sig scalar_form(ac_chk *c, ac_cexpr *e, ac_sig s) {
   ac_sig t = ac_sig_scalar(s.name);
-  roles r = roles_of(&s);
-  if (t.prim == AC_P_NONE || !r.n_srcs) return s;
-  ac_cexpr *last = e->args[r.srcs[r.n_srcs - 1]];
+  if (t.prim == AC_P_NONE) return s;
+  ac_cexpr *last = NULL; /* the last source: the last buffer among the operands */
+  for (int i = 1; i < s.n; i++)
+    if (s.op[i].kinds[0] == 'B') last = e->args[i];
+  if (!last) return s;
   c->quiet++;
   ac_kval v = ac_chk_eval(c, last);
   c->quiet--;
@@ -892,25 +604,31 @@ static ac_kval primitive_call(ac_chk *c, ac_cexpr *e, const char *name) {
   static const char *const scalar_math[] = {"sqrt", "exp", "log", "rsqrt", "abs", "tanh"};
   for (size_t i = 0; i < AC_COUNT(scalar_math); i++)
     if (!strcmp(name, scalar_math[i]) && e->n_args == 1) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "tl.%s of a scalar: the scalar unit has no such function", name);
-      ac_help(ac_chk_d(c), g, "use one element of a buffer: tl.duplicate(t, x, 1); tl.%s(t, t, count=1); tl.extract_scalar(t, 0)", s.name);
+      ac_diag *g =
+          ac_error(ac_chk_d(c), AC0525, e->loc, "tl.%s of a scalar: the scalar unit has no such function", name);
+      ac_help(ac_chk_d(c), g,
+              "use one element of a buffer: tl.duplicate(t, x, 1); tl.%s(t, t, count=1); tl.extract_scalar(t, 0)",
+              s.name);
       return none;
     }
-  if (s.prim == AC_P_NONE) return unknown_primitive(c, e, name), failed(c, e);
+  if (s.prim == AC_P_NONE) return unknown_primitive(c, e, name), ac_chk_failed(c, e);
   if (s.prim == AC_P_MIN || s.prim == AC_P_MAX) {
     rename_callee(c, e, s.name);
     return min_max(c, e, &s);
   }
-  if (!bind(c, e, &s)) return failed(c, e);
+  if (!bind(c, e, &s)) return ac_chk_failed(c, e);
   s = scalar_form(c, e, s);
   e->prim = s.prim;
   e->inst = s.inst;
   rename_callee(c, e, s.name);
-  if (!allowed_here(c, e, &s)) return failed(c, e);
+  if (!allowed_here(c, e, &s)) return ac_chk_failed(c, e);
   if (has_no_value(&s) && c->statement != e) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "tl.%s has no value", s.name);
-    ac_help(ac_chk_d(c), g, s.prim == AC_P_INST ? "it writes to its first argument; one element as a scalar: tl.extract_scalar(buf, i)" : "write it as a statement of its own");
-    return failed(c, e);
+    ac_help(ac_chk_d(c), g,
+            s.prim == AC_P_INST
+                ? "it writes to its first argument; one element as a scalar: tl.extract_scalar(buf, i)"
+                : "write it as a statement of its own");
+    return ac_chk_failed(c, e);
   }
   return primitive(c, e, &s);
 }
@@ -922,7 +640,9 @@ static ac_kval conversion(ac_chk *c, ac_cexpr *e, ac_ctkind to) {
   }
   ac_kval v = ac_chk_eval(c, e->args[0]);
   if (v.kind != AC_CT_INT && v.kind != AC_CT_FLOAT && v.kind != AC_CT_BOOL) {
-    if (v.kind != AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, e->args[0]->loc, "%s() takes a number; `%s` is %s", e->a->s, text(c, e->args[0]), ac_chk_kind_name(v.kind));
+    if (v.kind != AC_CT_NONE)
+      ac_error(ac_chk_d(c), AC0506, e->args[0]->loc, "%s() takes a number; `%s` is %s", e->a->s, text(c, e->args[0]),
+               ac_chk_kind_name(v.kind));
     return none;
   }
   if (to == AC_CT_INT) return v.kind == AC_CT_INT ? v : int_value(ac_sy_fresh(&c->s, text(c, e)));
@@ -931,12 +651,13 @@ static ac_kval conversion(ac_chk *c, ac_cexpr *e, ac_ctkind to) {
 
 static ac_kval length(ac_chk *c, ac_cexpr *e) {
   const ac_cexpr *x = e->n_args == 1 ? e->args[0] : NULL;
-  if (!x || x->kind != AC_CE_ATTR || strcmp(x->s, "shape")) {
+  if (!x || x->kind != AC_CE_ATTR || strcmp(x->s, "shape") != 0) {
     ac_error(ac_chk_d(c), AC0505, e->loc, "len() takes x.shape");
     return none;
   }
   if (ac_chk_eval(c, e->args[0]).kind != AC_CT_SHAPE) return none;
-  return bounded(c, e, ac_sprintf(c->a, "host %s.ndim", text(c, x->a)), ac_sprintf(c->a, "%s.ndim", text(c, x->a)), 0, 8);
+  return bounded(c, e, ac_sprintf(c->a, "host %s.ndim", text(c, x->a)), ac_sprintf(c->a, "%s.ndim", text(c, x->a)), 0,
+                 8);
 }
 
 static ac_kval named_call(ac_chk *c, ac_cexpr *e) {

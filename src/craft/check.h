@@ -14,8 +14,8 @@
 
 enum { AC_MAX_OPERANDS = 6 };
 typedef struct {
-  const char *name;  /* canonical, without `tl.` */
-  ac_cprim prim;     /* AC_P_NONE: no such primitive */
+  const char *name; /* canonical, without `tl.` */
+  ac_cprim prim;    /* AC_P_NONE: no such primitive */
   ac_inst inst;
   const char *where; /* "hkico" */
   int n;
@@ -39,17 +39,17 @@ typedef struct {
   ac_cexpr *extent_e, *stride_e; /* as the program has them */
 } ac_kdim;
 typedef struct {
-  int param;       /* -1: offsets without a pointer */
+  int param; /* -1: offsets without a pointer */
   ac_sym *base;
   ac_cexpr *base_e;
   int rank;
   ac_kdim dim[4];
 } ac_ktile;
 typedef struct {
-  ac_ctkind kind; /* AC_CT_NONE: an error was reported */
-  ac_sym *sym;    /* AC_CT_INT */
-  ac_ktile *tile; /* AC_CT_TILE, AC_CT_POINTER; NULL: not known here */
-  int buf;        /* AC_CT_BUFFER: index */
+  ac_ctkind kind;    /* AC_CT_NONE: an error was reported */
+  int buf;           /* AC_CT_BUFFER: index */
+  ac_sym *sym;       /* AC_CT_INT */
+  ac_ktile *tile;    /* AC_CT_TILE, AC_CT_POINTER; NULL: not known here */
   ac_sym *off, *len; /* of a buffer's part; NULL: 0, to the end */
   ac_cexpr *off_e;
   ac_dtype dtype;
@@ -62,12 +62,12 @@ typedef struct {
 } ac_kvar;
 typedef struct {
   int set;
-  bool mask;       /* one bit a lane; ext counts lanes */
-  bool clobbered;  /* last used as work space */
-  bool wrong;      /* an error was reported about what is in it: no others follow */
+  bool mask;      /* one bit a lane; ext counts lanes */
+  bool clobbered; /* last used as work space */
+  bool wrong;     /* an error was reported about what is in it: no others follow */
   int rank;
-  ac_sym *ext[4];  /* NULL: not known */
-  ac_loc loc;      /* of what set it */
+  ac_sym *ext[4]; /* NULL: not known */
+  ac_loc loc;     /* of what set it */
 } ac_kbuf;
 typedef struct {
   bool dead;
@@ -94,7 +94,7 @@ typedef struct ac_finfo {
   ac_sym **caps; /* of each buffer: product of its shape */
   ac_sym *(*dims)[4];
   ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
-  bool *mask_bufs, *whole_bufs, *in_loop;
+  bool *mask_bufs, *whole_bufs;
   bool select;
 } ac_finfo;
 
@@ -136,21 +136,23 @@ typedef struct {
   AC_VEC(ac_oblig) obligs;
   AC_VEC(ac_klaunch) launches;
   const ac_cexpr *statement; /* the call that is a statement of its own: it may have no value */
-  bool changed; /* infer: another round */
+  bool changed;              /* infer: another round */
 } ac_chk;
 
-static inline ac_diags *ac_chk_d(ac_chk *c) { return c->quiet ? NULL : c->diags; }
+static inline ac_diags *ac_chk_d(ac_chk *c) {
+  return c->quiet ? NULL : c->diags;
+}
 
 /* infer.c */
 void ac_chk_infer(ac_chk *c);
 ac_finfo *ac_chk_fn(ac_chk *c, const ac_cfunc *f);
 int ac_chk_var(const ac_finfo *f, const char *name); /* -1: none */
-ac_dtype ac_chk_dtype_of(const ac_cexpr *e); /* tl.float32 */
+ac_dtype ac_chk_dtype_of(const ac_cexpr *e);         /* tl.float32 */
 const char *ac_chk_kind_name(ac_ctkind k);
 
 /* eval.c */
 ac_kval ac_chk_eval(ac_chk *c, ac_cexpr *e);
-ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what); /* must be an int */
+ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what);                   /* must be an int */
 ac_cexpr *ac_chk_write(ac_chk *c, ac_sym *x, ac_cexpr *orig, bool params_only); /* NULL: cannot be written here */
 ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc);
 const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
@@ -162,11 +164,15 @@ ac_kval ac_chk_call(ac_chk *c, ac_cexpr *e);
 void ac_chk_alloc(ac_chk *c, ac_cstmt *s);
 bool ac_chk_is_alloc(const ac_cexpr *e);
 void ac_chk_must_le(ac_chk *c, ac_oblig o);
+ac_kval ac_chk_failed(ac_chk *c, const ac_cexpr *e); /* what an erroneous call leaves behind */
+
+/* compute.c: operands are in the order of the signature */
+ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v);
 
 /* move.c: load, store and the extents of buffers */
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v);
 ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v);
-ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *b); /* valid elements of an operand; NULL: not known */
+ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *b);            /* valid elements of an operand; NULL: not known */
 bool ac_chk_readable(ac_chk *c, const ac_kval *b, ac_loc loc); /* reports reads of unwritten buffers */
 void ac_chk_written(ac_chk *c, const ac_kval *b, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc);
 const char *ac_chk_buf_name(ac_chk *c, int buf);

@@ -23,28 +23,58 @@ typedef enum {
   AC_P_NONE
 } ac_cprim;
 
-typedef enum { AC_OP_NOP, AC_OP_ADD, AC_OP_SUB, AC_OP_MUL, AC_OP_DIV, AC_OP_FLOORDIV, AC_OP_MOD, AC_OP_POW, AC_OP_NEG, AC_OP_NOT,
-               AC_OP_AND, AC_OP_OR, AC_OP_EQ, AC_OP_NE, AC_OP_LT, AC_OP_LE, AC_OP_GT, AC_OP_GE } ac_cop;
+typedef enum {
+  AC_OP_NOP,
+  AC_OP_ADD,
+  AC_OP_SUB,
+  AC_OP_MUL,
+  AC_OP_DIV,
+  AC_OP_FLOORDIV,
+  AC_OP_MOD,
+  AC_OP_POW,
+  AC_OP_NEG,
+  AC_OP_NOT,
+  AC_OP_AND,
+  AC_OP_OR,
+  AC_OP_EQ,
+  AC_OP_NE,
+  AC_OP_LT,
+  AC_OP_LE,
+  AC_OP_GT,
+  AC_OP_GE
+} ac_cop;
 
 typedef enum {
-  AC_CE_INT,     /* i */
-  AC_CE_FLOAT,   /* f; also float("inf") and -float("inf") after parsing: printed back in that form */
-  AC_CE_BOOL,    /* i */
-  AC_CE_STR,     /* s */
+  AC_CE_INT,   /* i */
+  AC_CE_FLOAT, /* f; also float("inf") and -float("inf") after parsing: printed back in that form */
+  AC_CE_BOOL,  /* i */
+  AC_CE_STR,   /* s */
   AC_CE_NONE,
-  AC_CE_NAME,    /* s */
-  AC_CE_ATTR,    /* a . s */
-  AC_CE_INDEX,   /* a [ args ] */
-  AC_CE_SLICE,   /* a : b : c, each may be NULL; only inside an index */
-  AC_CE_CALL,    /* a ( args ), keywords in kw[i] (NULL: positional) */
-  AC_CE_UNARY,   /* op a */
-  AC_CE_BINARY,  /* a op b, arithmetic, comparison or and/or (chained comparisons are parsed into `and`) */
-  AC_CE_COND,    /* a if c else b */
-  AC_CE_TUPLE,   /* args */
+  AC_CE_NAME,   /* s */
+  AC_CE_ATTR,   /* a . s */
+  AC_CE_INDEX,  /* a [ args ] */
+  AC_CE_SLICE,  /* a : b : c, each may be NULL; only inside an index */
+  AC_CE_CALL,   /* a ( args ), keywords in kw[i] (NULL: positional) */
+  AC_CE_UNARY,  /* op a */
+  AC_CE_BINARY, /* a op b, arithmetic, comparison or and/or (chained comparisons are parsed into `and`) */
+  AC_CE_COND,   /* a if c else b */
+  AC_CE_TUPLE,  /* args */
 } ac_cekind;
 
-typedef enum { AC_CT_NONE, AC_CT_INT, AC_CT_FLOAT, AC_CT_BOOL, AC_CT_BUFFER, AC_CT_POINTER, AC_CT_TILE, AC_CT_DTYPE, AC_CT_STR,
-               AC_CT_SHAPE, AC_CT_KERNEL, AC_CT_MODULE } ac_ctkind;
+typedef enum {
+  AC_CT_NONE,
+  AC_CT_INT,
+  AC_CT_FLOAT,
+  AC_CT_BOOL,
+  AC_CT_BUFFER,
+  AC_CT_POINTER,
+  AC_CT_TILE,
+  AC_CT_DTYPE,
+  AC_CT_STR,
+  AC_CT_SHAPE,
+  AC_CT_KERNEL,
+  AC_CT_MODULE
+} ac_ctkind;
 
 struct ac_cexpr {
   ac_cekind kind;
@@ -59,26 +89,38 @@ struct ac_cexpr {
   int n_args;
   /* filled by ac_craft_check: */
   ac_ctkind type;
-  ac_cprim prim;      /* AC_CE_CALL of a primitive; then args are in signature order, absent optional ones NULL, counts filled in */
-  ac_inst inst;       /* prim == AC_P_INST: args = operands in the order of its form (isa.h), the count last and never NULL */
+  ac_cprim
+      prim; /* AC_CE_CALL of a primitive; then args are in signature order, absent optional ones NULL, counts filled in */
+  ac_inst
+      inst; /* prim == AC_P_INST: args = operands in the order of its form (isa.h), the count last and never NULL */
   ac_round round;     /* prim == AC_P_INST with AC_FORM_CAST */
   ac_dtype dtype;     /* AC_CT_DTYPE, AC_CT_BUFFER, AC_CT_POINTER, AC_CT_TILE */
   ac_cbuffer *buffer; /* AC_CT_BUFFER */
   ac_cexpr *offset;   /* AC_CT_BUFFER: element offset of `ub + k`, `ub[k]`, `ub[a:b]`; NULL: 0 */
-  ac_ctile *tile;     /* AC_CT_TILE */
+  ac_ctile *tile; /* address of a load, store or extract_scalar; an ASSIGN of type TILE or POINTER makes no code */
 };
 
 /* An affine set of GM addresses: param[base + sum_i axis[i].stride * k_i], 0 <= k_i < axis[i].extent. */
 struct ac_ctile {
-  int param;          /* index into the kernel's parameters */
-  ac_cexpr *base;     /* int expression, elements */
-  int rank;           /* 0: one element */
+  int param;      /* index into the kernel's parameters */
+  ac_cexpr *base; /* int expression, elements */
+  int rank;       /* 0: one element */
   struct {
     ac_cexpr *extent, *stride;
-  } axis[4];          /* outermost first */
+  } axis[4]; /* outermost first */
 };
 
-typedef enum { AC_CS_ASSIGN, AC_CS_EXPR, AC_CS_IF, AC_CS_FOR, AC_CS_WHILE, AC_CS_WITH, AC_CS_RETURN, AC_CS_PASS, AC_CS_BREAK } ac_cskind;
+typedef enum {
+  AC_CS_ASSIGN,
+  AC_CS_EXPR,
+  AC_CS_IF,
+  AC_CS_FOR,
+  AC_CS_WHILE,
+  AC_CS_WITH,
+  AC_CS_RETURN,
+  AC_CS_PASS,
+  AC_CS_BREAK
+} ac_cskind;
 /* Do the buffers of a launch fit into UB (single buffering, or what the program pinned)? UNKNOWN: the tiling code must check. */
 typedef enum { AC_FIT_UNKNOWN, AC_FIT_PROVED, AC_FIT_REFUTED } ac_cfit;
 typedef enum { AC_STAGE_NONE, AC_STAGE_COPYIN, AC_STAGE_COMPUTE, AC_STAGE_COPYOUT } ac_cstage;
@@ -94,10 +136,10 @@ struct ac_cstmt {
   ac_cexpr *value;      /* ASSIGN, EXPR, RETURN; IF and WHILE: the condition */
   ac_cexpr *lo, *hi, *step; /* FOR over range(lo, hi, step); filled even when range had one argument */
   ac_cstmt *body, *orelse;  /* IF, FOR, WHILE, WITH; elif is an IF in orelse */
-  ac_cstage stage;      /* WITH */
-  ac_strvec tail_comments; /* comment lines after the last statement of body */
-  ac_strvec else_comments; /* the same of orelse */
-  ac_cfit fit;          /* filled by check: of a launch */
+  ac_cstage stage;          /* WITH */
+  ac_strvec tail_comments;  /* comment lines after the last statement of body */
+  ac_strvec else_comments;  /* the same of orelse */
+  ac_cfit fit;              /* filled by check: of a launch */
 };
 
 typedef struct {
@@ -105,9 +147,9 @@ typedef struct {
   ac_cexpr *annotation, *init; /* `x: tl.float32`, `n=4`; may be NULL */
   ac_loc loc;
   /* filled by check: */
-  ac_ctkind type;   /* AC_CT_POINTER for tensors, AC_CT_INT, AC_CT_FLOAT, AC_CT_BOOL */
-  ac_dtype dtype;   /* of a tensor's elements */
-  bool in, out;     /* loaded from / stored to (through launches for host parameters) */
+  ac_ctkind type; /* AC_CT_POINTER for tensors, AC_CT_INT, AC_CT_FLOAT, AC_CT_BOOL */
+  ac_dtype dtype; /* of a tensor's elements */
+  bool in, out;   /* loaded from / stored to (through launches for host parameters) */
 } ac_cparam;
 
 struct ac_cbuffer {
@@ -137,7 +179,7 @@ struct ac_cfunc {
 };
 
 typedef struct {
-  const char *file; /* for locations */
+  const char *file;   /* for locations */
   ac_strvec comments; /* at the head of the file */
   AC_VEC(ac_cfunc *) funcs;
   ac_strvec imports; /* import lines, kept for printing */
@@ -154,8 +196,8 @@ typedef struct {
 } ac_craft_check_opts;
 /* Resolves and checks (AC05xx); annotates the tree. False on errors. A launch binds kernel parameters to host expressions. */
 bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac_diags *d);
-ac_cfunc *ac_craft_host(const ac_cmodule *m);                      /* the only non-kernel function */
-ac_cfunc *ac_craft_kernel(const ac_cmodule *m, const char *name);  /* NULL if none */
+ac_cfunc *ac_craft_host(const ac_cmodule *m);                     /* the only non-kernel function */
+ac_cfunc *ac_craft_kernel(const ac_cmodule *m, const char *name); /* NULL if none */
 /* Of a launch statement: kernel, block count, i-th argument. */
 ac_cfunc *ac_craft_launch_kernel(const ac_cmodule *m, const ac_cstmt *s);
 ac_cexpr *ac_craft_launch_cores(const ac_cstmt *s);
@@ -171,8 +213,8 @@ typedef struct {
   ac_cfunc *func;      /* current */
   ac_cstmt **tail[32]; /* where the next statement goes; a stack of open blocks */
   int depth;
-  ac_strvec pending;   /* comment lines for the next statement */
-  ac_cstmt *open[32];  /* the statement of each open block */
+  ac_strvec pending;  /* comment lines for the next statement */
+  ac_cstmt *open[32]; /* the statement of each open block */
   bool in_else[32];
 } ac_cbuild;
 void ac_cb_init(ac_cbuild *b, ac_arena *a, const char *file);
@@ -199,7 +241,8 @@ ac_cexpr *ac_ce_index(ac_cbuild *b, ac_cexpr *a, int n, ac_cexpr **idx);
 ac_cexpr *ac_ce_call(ac_cbuild *b, ac_cexpr *callee, int n, ac_cexpr **args);
 /* tl.<name>(args...); n arguments, each ac_cexpr *. */
 ac_cexpr *ac_ce_tl(ac_cbuild *b, const char *name, int n, ...);
-ac_cexpr *ac_ce_kwarg(ac_cbuild *b, ac_cexpr *call, const char *kw, ac_cexpr *value); /* appends to a call, returns it */
+ac_cexpr *ac_ce_kwarg(ac_cbuild *b, ac_cexpr *call, const char *kw,
+                      ac_cexpr *value); /* appends to a call, returns it */
 /* Parses an expression written in the DSL: "min(tile, n - i)", with %s/%d formatting. Our own text only: a syntax error aborts. */
 ac_cexpr *ac_ce_parse(ac_cbuild *b, const char *fmt, ...) AC_PRINTF(2, 3);
 /* A launch: kernel[cores](args...) */

@@ -5,7 +5,9 @@
 
 static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
-static ac_kval plain(ac_ctkind k) { return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE}; }
+static ac_kval plain(ac_ctkind k) {
+  return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE};
+}
 
 static ac_kval int_value(ac_sym *x) {
   ac_kval v = plain(AC_CT_INT);
@@ -24,7 +26,9 @@ ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc) {
   return e;
 }
 
-static const char *text(ac_chk *c, const ac_cexpr *e) { return ac_cexpr_text(c->a, e); }
+static const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
 
 static ac_cexpr *new_int(ac_chk *c, int64_t v, ac_loc loc) {
   ac_cexpr *e = ac_chk_new(c, AC_CE_INT, loc);
@@ -156,7 +160,8 @@ static bool only_params(ac_chk *c, const ac_cexpr *e) {
     return i >= 0 && c->fn->v.data[i].param >= 0;
   }
   if (e->kind == AC_CE_CALL) {
-    if (e->prim != AC_P_MIN && e->prim != AC_P_MAX && e->prim != AC_P_CDIV && e->prim != AC_P_ALIGN_UP && e->prim != AC_P_ALIGN_DOWN)
+    if (e->prim != AC_P_MIN && e->prim != AC_P_MAX && e->prim != AC_P_CDIV && e->prim != AC_P_ALIGN_UP &&
+        e->prim != AC_P_ALIGN_DOWN)
       return false;
     for (int i = 0; i < e->n_args; i++)
       if (!only_params(c, e->args[i])) return false;
@@ -197,7 +202,8 @@ static ac_kval tile_value(ac_ktile *t) {
 
 static ac_kval not_affine(ac_chk *c, const ac_cexpr *e, const char *why) {
   ac_diag *x = ac_error(ac_chk_d(c), AC0510, e->loc, "`%s` is not affine: %s", text(c, e), why);
-  ac_help(ac_chk_d(c), x, "an address is pointer + start + sum of stride * tl.arange(0, n); tails are given by the arange's end");
+  ac_help(ac_chk_d(c), x,
+          "an address is pointer + start + sum of stride * tl.arange(0, n); tails are given by the arange's end");
   return none;
 }
 
@@ -220,8 +226,9 @@ static bool join_dim(ac_chk *c, const ac_cexpr *e, ac_kdim *d, const ac_kdim *x,
     return true;
   }
   if (x->extent != y->extent) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0510, e->loc, "`%s` adds two aranges of different length (%s and %s) on the same axis",
-                          text(c, e), ac_sy_text(s, x->extent), ac_sy_text(s, y->extent));
+    ac_diag *g = ac_error(ac_chk_d(c), AC0510, e->loc,
+                          "`%s` adds two aranges of different length (%s and %s) on the same axis", text(c, e),
+                          ac_sy_text(s, x->extent), ac_sy_text(s, y->extent));
     ac_help(ac_chk_d(c), g, "place them on axes of their own with [:, None] and [None, :]");
     return false;
   }
@@ -260,7 +267,9 @@ static ac_kval tile_scale(ac_chk *c, ac_cexpr *e, const ac_kval *tile, ac_cexpr 
   ac_ktile *t = AC_NEW(c->a, ac_ktile);
   *t = *tile->tile;
   t->base = ac_sy_mul(&c->s, t->base, factor);
-  t->base_e = t->base_e && t->base_e->kind == AC_CE_INT && t->base_e->i == 0 ? t->base_e : new_binary(c, AC_OP_MUL, t->base_e, factor_e);
+  t->base_e = t->base_e && t->base_e->kind == AC_CE_INT && t->base_e->i == 0
+                  ? t->base_e
+                  : new_binary(c, AC_OP_MUL, t->base_e, factor_e);
   for (int d = 0; d < t->rank; d++)
     if (t->dim[d].axis) {
       t->dim[d].stride = ac_sy_mul(&c->s, t->dim[d].stride, factor);
@@ -288,7 +297,8 @@ static ac_kval tile_binary(ac_chk *c, ac_cexpr *e, const ac_kval *x, const ac_kv
   case AC_OP_DIV: return not_affine(c, e, "an arange is divided");
   case AC_OP_POW: return not_affine(c, e, "an arange is raised to a power");
   default:
-    return not_affine(c, e, "an arange is compared (masks are written as shorter aranges: tl.arange(0, min(tile, end - i)))");
+    return not_affine(
+        c, e, "an arange is compared (masks are written as shorter aranges: tl.arange(0, min(tile, end - i)))");
   }
 }
 
@@ -326,7 +336,8 @@ static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const
 static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
   ac_cbuffer *buf = c->fn->f->buffers.data[b.buf];
   if (e->n_args != 1 || buf->rank != 1) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "parts of buffers with %d dimensions are not supported yet", buf->rank > 1 ? buf->rank : e->n_args);
+    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "parts of buffers with %d dimensions are not supported yet",
+                          buf->rank > 1 ? buf->rank : e->n_args);
     ac_help(ac_chk_d(c), g, "use a buffer with one dimension, or one buffer a row");
     return none;
   }
@@ -377,7 +388,8 @@ static ac_kval eval_name(ac_chk *c, ac_cexpr *e) {
     return none;
   }
   if (v->set == AC_MAYBE && !c->st->dead) {
-    ac_diag *g = ac_warn(ac_chk_d(c), AC0503, e->loc, "'%s' may have no value here: it gets one on some ways only", e->s);
+    ac_diag *g =
+        ac_warn(ac_chk_d(c), AC0503, e->loc, "'%s' may have no value here: it gets one on some ways only", e->s);
     ac_help(ac_chk_d(c), g, "assign it before the branch or the loop");
   }
   return v->v;
@@ -398,7 +410,8 @@ static bool tensor_needed(ac_chk *c, const ac_cexpr *e, const ac_kval *v) {
   if (v->kind == AC_CT_NONE) return false;
   int i = e->kind == AC_CE_NAME ? ac_chk_var(c->fn, e->s) : -1;
   if (v->kind == AC_CT_POINTER && !c->fn->f->kernel && i >= 0 && c->fn->v.data[i].param >= 0) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "'%s' is %s, not a tensor parameter of the host function", text(c, e), ac_chk_kind_name(v->kind));
+  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "'%s' is %s, not a tensor parameter of the host function",
+                        text(c, e), ac_chk_kind_name(v->kind));
   if (c->fn->f->kernel) ac_help(ac_chk_d(c), g, "kernels get sizes as parameters: pass them in the launch");
   return false;
 }
@@ -407,7 +420,8 @@ static bool tensor_needed(ac_chk *c, const ac_cexpr *e, const ac_kval *v) {
 static ac_kval eval_dim(ac_chk *c, ac_cexpr *e, ac_cexpr *tensor, ac_cexpr *index) {
   ac_kval i = ac_chk_int(c, index, "an axis");
   if (i.kind != AC_CT_INT) return none;
-  return int_value(size_sym(c, e, ac_sprintf(c->a, "%s.shape[%s]", tensor->s, ac_sy_text(&c->s, i.sym)), 0, INT64_MAX));
+  return int_value(
+      size_sym(c, e, ac_sprintf(c->a, "%s.shape[%s]", tensor->s, ac_sy_text(&c->s, i.sym)), 0, INT64_MAX));
 }
 
 static ac_kval eval_rank(ac_chk *c, ac_cexpr *e, ac_cexpr *tensor) {
@@ -420,7 +434,8 @@ static ac_kval eval_attr(ac_chk *c, ac_cexpr *e) {
   if (v.kind == AC_CT_MODULE) {
     ac_kval d = plain(AC_CT_DTYPE);
     d.dtype = ac_dtype_of(e->s);
-    if (d.dtype != AC_NODTYPE && strcmp(ac_dtypes[d.dtype].name, e->s)) e->s = ac_dtypes[d.dtype].name; /* tl.half */
+    if (d.dtype != AC_NODTYPE && strcmp(ac_dtypes[d.dtype].name, e->s) != 0)
+      e->s = ac_dtypes[d.dtype].name; /* tl.half */
     if (d.dtype != AC_NODTYPE) return d;
     ac_error(ac_chk_d(c), AC0502, e->loc, "tl.%s is no dtype and stands here without a call", e->s);
     return none;
@@ -455,7 +470,9 @@ static ac_kval eval_index(ac_chk *c, ac_cexpr *e) {
 
 /* ---- operators ---- */
 
-static bool is_number(ac_ctkind k) { return k == AC_CT_INT || k == AC_CT_FLOAT || k == AC_CT_BOOL; }
+static bool is_number(ac_ctkind k) {
+  return k == AC_CT_INT || k == AC_CT_FLOAT || k == AC_CT_BOOL;
+}
 
 static ac_kval int_binary(ac_chk *c, const ac_cexpr *e, ac_sym *x, ac_sym *y) {
   ac_syms *s = &c->s;
@@ -486,7 +503,9 @@ static ac_kval eval_compare(ac_chk *c, ac_cexpr *e, const ac_kval *x, const ac_k
   ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "%s and %s cannot be %s: `%s`", ac_chk_kind_name(x->kind),
                         ac_chk_kind_name(y->kind), logic ? "joined" : "compared", text(c, e));
   if (x->kind == AC_CT_BUFFER || y->kind == AC_CT_BUFFER)
-    ac_help(ac_chk_d(c), g, "element by element: tl.vcompare(mask, a, b, \"lt\") and tl.vselect; one element: tl.extract_scalar(buf, i)");
+    ac_help(
+        ac_chk_d(c), g,
+        "element by element: tl.vcompare(mask, a, b, \"lt\") and tl.vselect; one element: tl.extract_scalar(buf, i)");
   return none;
 }
 
@@ -500,7 +519,8 @@ static ac_kval eval_binary(ac_chk *c, ac_cexpr *e) {
   if (y.kind == AC_CT_BUFFER) return buffer_plus(c, e, y, e->a, x.sym);
   if (x.kind == AC_CT_INT && y.kind == AC_CT_INT && e->op != AC_OP_DIV) return int_binary(c, e, x.sym, y.sym);
   if (!is_number(x.kind) || !is_number(y.kind)) {
-    ac_error(ac_chk_d(c), AC0506, e->loc, "%s and %s have no operator here: `%s`", ac_chk_kind_name(x.kind), ac_chk_kind_name(y.kind), text(c, e));
+    ac_error(ac_chk_d(c), AC0506, e->loc, "%s and %s have no operator here: `%s`", ac_chk_kind_name(x.kind),
+             ac_chk_kind_name(y.kind), text(c, e));
     return none;
   }
   if (e->op == AC_OP_FLOORDIV || e->op == AC_OP_MOD) {
@@ -527,7 +547,8 @@ static ac_kval eval_unary(ac_chk *c, ac_cexpr *e) {
 /* Bounds of a value that is x where fx hold and y where fy do: "a if a < b else b" has both as upper bounds. */
 void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y, const ac_fact *fy) {
   ac_syms *s = &c->s;
-  bool hi_y = ac_sy_le(s, x, y, fx), hi_x = ac_sy_le(s, y, x, fy), lo_y = ac_sy_le(s, y, x, fx), lo_x = ac_sy_le(s, x, y, fy);
+  bool hi_y = ac_sy_le(s, x, y, fx), hi_x = ac_sy_le(s, y, x, fy), lo_y = ac_sy_le(s, y, x, fx),
+       lo_x = ac_sy_le(s, x, y, fy);
   ac_sym *least = ac_sy_fn(s, AC_SY_MIN, x, y), *most = ac_sy_fn(s, AC_SY_MAX, x, y);
   ac_satom *a = ac_sy_atom(s, r);
   a->shi = hi_x && hi_y ? least : hi_x ? x : hi_y ? y : most;
@@ -545,7 +566,8 @@ static ac_kval eval_cond(ac_chk *c, ac_cexpr *e) {
   c->st->facts = facts;
   if (t.kind == AC_CT_NONE || x.kind == AC_CT_NONE || y.kind == AC_CT_NONE) return none;
   if (!is_number(x.kind) || !is_number(y.kind) || t.kind == AC_CT_FLOAT || !is_number(t.kind)) {
-    ac_error(ac_chk_d(c), AC0506, e->loc, "both results must be numbers and the condition true or false: `%s`", text(c, e));
+    ac_error(ac_chk_d(c), AC0506, e->loc, "both results must be numbers and the condition true or false: `%s`",
+             text(c, e));
     return none;
   }
   if (x.kind != y.kind) return plain(AC_CT_FLOAT);
@@ -633,7 +655,8 @@ ac_kval ac_chk_eval(ac_chk *c, ac_cexpr *e) {
 ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what) {
   ac_kval v = ac_chk_eval(c, e);
   if (v.kind == AC_CT_INT || v.kind == AC_CT_NONE) return v;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "%s must be an int; `%s` is %s", what, text(c, e), ac_chk_kind_name(v.kind));
+  ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "%s must be an int; `%s` is %s", what, text(c, e),
+                        ac_chk_kind_name(v.kind));
   if (v.kind == AC_CT_FLOAT) ac_help(ac_chk_d(c), g, "use // instead of /, or int(...)");
   return none;
 }

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) { return ac_cexpr_text(c->a, e); }
+static const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
 
 /* ---- states ---- */
 
@@ -112,26 +114,32 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
     if (v.kind == AC_CT_INT) v.sym = ac_sy_fresh(&c->s, info->name);
     if (v.kind == AC_CT_BUFFER) v.kind = AC_CT_NONE;
     if (info->buf >= 0) return;
-    if (v.kind == AC_CT_NONE || v.kind == AC_CT_TILE || v.kind == AC_CT_POINTER || v.kind == AC_CT_SHAPE || v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
+    if (v.kind == AC_CT_NONE || v.kind == AC_CT_TILE || v.kind == AC_CT_POINTER || v.kind == AC_CT_SHAPE ||
+        v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
       c->st->vars[i] = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
       return;
     }
   }
   if (info->buf >= 0 || v.kind == AC_CT_BUFFER) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0519, target->loc, "buffers have no second name and cannot be assigned: '%s'", target->s);
+    ac_diag *g = ac_error(ac_chk_d(c), AC0519, target->loc,
+                          "buffers have no second name and cannot be assigned: '%s'", target->s);
     ac_help(ac_chk_d(c), g, "use the buffer's own name; copy with tl.vcopy(dst, src)");
     return;
   }
   bool offsets = v.kind == AC_CT_TILE || v.kind == AC_CT_POINTER;
   bool widened = info->kind == AC_CT_FLOAT && (v.kind == AC_CT_INT || v.kind == AC_CT_BOOL);
-  if (v.kind != info->kind && !widened && !(offsets && (info->kind == AC_CT_TILE || info->kind == AC_CT_POINTER)) && info->kind != AC_CT_NONE) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0521, target->loc, "'%s' was %s and becomes %s", target->s, ac_chk_kind_name(info->kind), ac_chk_kind_name(v.kind));
-    if (info->loc.line && info->loc.line != target->loc.line) ac_note(ac_chk_d(c), g, info->loc, "it was first set here");
+  if (v.kind != info->kind && !widened && !(offsets && (info->kind == AC_CT_TILE || info->kind == AC_CT_POINTER)) &&
+      info->kind != AC_CT_NONE) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0521, target->loc, "'%s' was %s and becomes %s", target->s,
+                          ac_chk_kind_name(info->kind), ac_chk_kind_name(v.kind));
+    if (info->loc.line && info->loc.line != target->loc.line)
+      ac_note(ac_chk_d(c), g, info->loc, "it was first set here");
     ac_help(ac_chk_d(c), g, "use another name");
     v.kind = info->kind;
     v.sym = v.kind == AC_CT_INT ? ac_sy_fresh(&c->s, info->name) : NULL;
   }
-  if (v.kind == AC_CT_SHAPE || v.kind == AC_CT_STR || v.kind == AC_CT_DTYPE || v.kind == AC_CT_KERNEL || v.kind == AC_CT_MODULE) {
+  if (v.kind == AC_CT_SHAPE || v.kind == AC_CT_STR || v.kind == AC_CT_DTYPE || v.kind == AC_CT_KERNEL ||
+      v.kind == AC_CT_MODULE) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0525, target->loc, "%s cannot be given a name", ac_chk_kind_name(v.kind));
     ac_help(ac_chk_d(c), g, "write it where it is used");
     return;
@@ -174,7 +182,8 @@ static ac_cexpr *new_attr(ac_chk *c, ac_cexpr *a, const char *name) {
 /* `if x.ndim != n: tl.refuse("...")`: what Python's unpacking of a shape demands. */
 static ac_cstmt *rank_guard(ac_chk *c, ac_cstmt *s, ac_cexpr *tensor, int n) {
   ac_cstmt *guard = new_stmt(c, AC_CS_IF, s->loc), *refuse = new_stmt(c, AC_CS_EXPR, s->loc);
-  ac_cexpr *cond = ac_chk_new(c, AC_CE_BINARY, s->loc), *call = ac_chk_new(c, AC_CE_CALL, s->loc), *why = ac_chk_new(c, AC_CE_STR, s->loc);
+  ac_cexpr *cond = ac_chk_new(c, AC_CE_BINARY, s->loc), *call = ac_chk_new(c, AC_CE_CALL, s->loc),
+           *why = ac_chk_new(c, AC_CE_STR, s->loc);
   cond->op = AC_OP_NE;
   cond->a = new_attr(c, tensor, "ndim");
   cond->b = new_int(c, n, s->loc);
@@ -243,7 +252,13 @@ static void run_assign(ac_chk *c, ac_cstmt *s) {
     set_var(c, s->target, ac_chk_eval(c, s->value));
     return;
   }
-  ac_cexpr sum = {.kind = AC_CE_BINARY, .op = s->op, .loc = s->loc, .a = new_name(c, s->target->s, s->target->loc), .b = s->value, .prim = AC_P_NONE, .dtype = AC_NODTYPE};
+  ac_cexpr sum = {.kind = AC_CE_BINARY,
+                  .op = s->op,
+                  .loc = s->loc,
+                  .a = new_name(c, s->target->s, s->target->loc),
+                  .b = s->value,
+                  .prim = AC_P_NONE,
+                  .dtype = AC_NODTYPE};
   ac_cexpr *e = AC_NEW(c->a, ac_cexpr); /* tiles keep parts of it */
   *e = sum;
   set_var(c, s->target, ac_chk_eval(c, e));
@@ -269,7 +284,8 @@ static void havoc_assigned(ac_chk *c, const ac_cstmt *s, ac_kstate *st) {
 static bool same_bufs(ac_chk *c, const ac_kstate *x, const ac_kstate *y) {
   for (size_t i = 0; i < c->fn->v.len; i++) {
     const ac_kbuf *a = &x->bufs[i], *b = &y->bufs[i];
-    if (a->set != b->set || a->mask != b->mask || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext)) return false;
+    if (a->set != b->set || a->mask != b->mask || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0)
+      return false;
   }
   return true;
 }
@@ -295,7 +311,8 @@ static void run_body(ac_chk *c, ac_cstmt *s, loop_run *l, const ac_kstate *head)
   if (s->kind == AC_CS_WHILE) {
     ac_kval v = ac_chk_eval(c, s->value);
     if (v.kind != AC_CT_BOOL && v.kind != AC_CT_INT && v.kind != AC_CT_NONE)
-      ac_error(ac_chk_d(c), AC0506, s->value->loc, "a condition is true or false; `%s` is %s", text(c, s->value), ac_chk_kind_name(v.kind));
+      ac_error(ac_chk_d(c), AC0506, s->value->loc, "a condition is true or false; `%s` is %s", text(c, s->value),
+               ac_chk_kind_name(v.kind));
     l->head = copy_state(c, c->st);
     c->st->facts = ac_chk_assume(c, c->st->facts, s->value, true);
   }
@@ -317,7 +334,8 @@ static void run_loop(ac_chk *c, ac_cstmt *s, ac_kstate *head, loop_run *l) {
       run_body(c, s, l, head);
       c->quiet--;
       ac_kstate *next = copy_state(c, head);
-      for (size_t k = 0; !l->end->dead && k < c->fn->v.len; k++) next->bufs[k] = join_buf(&head->bufs[k], &l->end->bufs[k]);
+      for (size_t k = 0; !l->end->dead && k < c->fn->v.len; k++)
+        next->bufs[k] = join_buf(&head->bufs[k], &l->end->bufs[k]);
       if (same_bufs(c, next, head)) break;
       memcpy(head->bufs, next->bufs, c->fn->v.len * sizeof *head->bufs);
       if (i == TRIALS) forget_bufs(c, head);
@@ -329,13 +347,15 @@ static void run_loop(ac_chk *c, ac_cstmt *s, ac_kstate *head, loop_run *l) {
 
 static void run_for(ac_chk *c, ac_cstmt *s) {
   ac_syms *y = &c->s;
-  ac_kval lo = ac_chk_int(c, s->lo, "a range's start"), hi = ac_chk_int(c, s->hi, "a range's end"), step = ac_chk_int(c, s->step, "a range's step");
+  ac_kval lo = ac_chk_int(c, s->lo, "a range's start"), hi = ac_chk_int(c, s->hi, "a range's end"),
+          step = ac_chk_int(c, s->step, "a range's step");
   int var = ac_chk_var(c->fn, s->target->s);
   int64_t by = 0;
   bool known = step.kind == AC_CT_INT && ac_sy_const(step.sym, &by);
   if (known && by == 0) ac_error(ac_chk_d(c), AC0524, s->step->loc, "the step of a range is 0");
   if (c->fn->v.data[var].kind != AC_CT_INT) {
-    ac_error(ac_chk_d(c), AC0521, s->target->loc, "'%s' is %s; a loop counts in ints", s->target->s, ac_chk_kind_name(c->fn->v.data[var].kind));
+    ac_error(ac_chk_d(c), AC0521, s->target->loc, "'%s' is %s; a loop counts in ints", s->target->s,
+             ac_chk_kind_name(c->fn->v.data[var].kind));
     return;
   }
   s->target->type = AC_CT_INT;
@@ -345,7 +365,8 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
   bool trips = false;
   if (lo.kind == AC_CT_INT && hi.kind == AC_CT_INT) {
     ac_sym *one = ac_sy_int(y, 1), *up = ac_sy_sub(y, hi.sym, one), *down = ac_sy_add(y, hi.sym, one);
-    bool pos = known ? by > 0 : step.kind == AC_CT_INT; /* a step that is no constant is positive: a rule of the language */
+    bool pos =
+        known ? by > 0 : step.kind == AC_CT_INT; /* a step that is no constant is positive: a rule of the language */
     ac_satom *a = ac_sy_atom(y, i);
     if (pos) {
       a->slo = lo.sym;
@@ -374,7 +395,9 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
   c->st = out;
 }
 
-static bool always(const ac_cexpr *e) { return (e->kind == AC_CE_BOOL || e->kind == AC_CE_INT) && e->i; }
+static bool always(const ac_cexpr *e) {
+  return (e->kind == AC_CE_BOOL || e->kind == AC_CE_INT) && e->i;
+}
 
 static void run_while(ac_chk *c, ac_cstmt *s) {
   ac_kstate *entry = c->st, *head = copy_state(c, c->st);
@@ -399,7 +422,8 @@ static void run_while(ac_chk *c, ac_cstmt *s) {
 static void run_if(ac_chk *c, ac_cstmt *s) {
   ac_kval v = ac_chk_eval(c, s->value);
   if (v.kind != AC_CT_BOOL && v.kind != AC_CT_INT && v.kind != AC_CT_NONE)
-    ac_error(ac_chk_d(c), AC0506, s->value->loc, "a condition is true or false; `%s` is %s", text(c, s->value), ac_chk_kind_name(v.kind));
+    ac_error(ac_chk_d(c), AC0506, s->value->loc, "a condition is true or false; `%s` is %s", text(c, s->value),
+             ac_chk_kind_name(v.kind));
   ac_kstate *before = c->st, *yes = copy_state(c, before), *no = copy_state(c, before);
   yes->facts = ac_chk_assume(c, before->facts, s->value, true);
   no->facts = ac_chk_assume(c, before->facts, s->value, false);
@@ -414,7 +438,10 @@ static void run_if(ac_chk *c, ac_cstmt *s) {
 static void run_with(ac_chk *c, ac_cstmt *s) {
   static const char *const stages[] = {"", "copyin", "compute", "copyout"};
   if (!c->fn->f->kernel || c->stage != AC_STAGE_NONE) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0507, s->loc, c->stage == AC_STAGE_NONE ? "stage blocks belong into kernels" : "a %s block inside another stage block", stages[s->stage]);
+    ac_diag *g = ac_error(ac_chk_d(c), AC0507, s->loc,
+                          c->stage == AC_STAGE_NONE ? "stage blocks belong into kernels"
+                                                    : "a %s block inside another stage block",
+                          stages[s->stage]);
     if (c->stage != AC_STAGE_NONE) ac_help(ac_chk_d(c), g, "stage blocks follow each other");
     return;
   }
@@ -429,13 +456,17 @@ static bool bind_launch(ac_chk *c, ac_cexpr *e, const ac_cfunc *k) {
   for (int i = 0, at = 0; i < e->n_args; i++) {
     int to = at;
     if (e->kw && e->kw[i]) {
-      for (to = 0; to < k->n_params && strcmp(k->params[to].name, e->kw[i]); to++) {}
+      for (to = 0; to < k->n_params && strcmp(k->params[to].name, e->kw[i]) != 0; to++) {
+      }
     } else {
       at++;
     }
     if (to >= k->n_params) {
-      ac_diag *g = e->kw && e->kw[i] ? ac_error(ac_chk_d(c), AC0520, e->args[i]->loc, "'%s' has no parameter '%s'", k->name, e->kw[i])
-                                     : ac_error(ac_chk_d(c), AC0520, e->args[i]->loc, "'%s' has %d parameters; this is argument %d", k->name, k->n_params, to + 1);
+      ac_diag *g =
+          e->kw && e->kw[i]
+              ? ac_error(ac_chk_d(c), AC0520, e->args[i]->loc, "'%s' has no parameter '%s'", k->name, e->kw[i])
+              : ac_error(ac_chk_d(c), AC0520, e->args[i]->loc, "'%s' has %d parameters; this is argument %d", k->name,
+                         k->n_params, to + 1);
       ac_note(ac_chk_d(c), g, k->loc, "declared here");
       return false;
     }
@@ -459,17 +490,20 @@ static bool bind_launch(ac_chk *c, ac_cexpr *e, const ac_cfunc *k) {
 }
 
 static bool launch_arg(ac_chk *c, ac_cexpr *e, const ac_cparam *p, const ac_kval *v, const ac_cfunc *k) {
-  bool number = (p->type == AC_CT_FLOAT && (v->kind == AC_CT_INT || v->kind == AC_CT_BOOL)) || (p->type == AC_CT_INT && v->kind == AC_CT_BOOL);
+  bool number = (p->type == AC_CT_FLOAT && (v->kind == AC_CT_INT || v->kind == AC_CT_BOOL)) ||
+                (p->type == AC_CT_INT && v->kind == AC_CT_BOOL);
   if (v->kind == AC_CT_NONE) return false;
   if (v->kind != p->type && !number) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0520, e->loc, "parameter '%s' of '%s' is %s; `%s` is %s", p->name, k->name, ac_chk_kind_name(p->type), text(c, e), ac_chk_kind_name(v->kind));
+    ac_diag *g = ac_error(ac_chk_d(c), AC0520, e->loc, "parameter '%s' of '%s' is %s; `%s` is %s", p->name, k->name,
+                          ac_chk_kind_name(p->type), text(c, e), ac_chk_kind_name(v->kind));
     ac_note(ac_chk_d(c), g, p->loc.line ? p->loc : k->loc, "declared here");
     if (p->type == AC_CT_INT && v->kind == AC_CT_FLOAT) ac_help(ac_chk_d(c), g, "use // instead of /, or int(...)");
     return false;
   }
   if (p->type != AC_CT_POINTER) return true;
   if (e->kind != AC_CE_NAME) {
-    ac_error(ac_chk_d(c), AC0520, e->loc, "tensors are passed by name; offsets belong into the kernel: `%s`", text(c, e));
+    ac_error(ac_chk_d(c), AC0520, e->loc, "tensors are passed by name; offsets belong into the kernel: `%s`",
+             text(c, e));
     return false;
   }
   return true;
@@ -481,7 +515,8 @@ static void propagate(ac_chk *c, ac_cexpr *e, const ac_cparam *p) {
   ac_vinfo *info = &c->fn->v.data[i];
   if (info->param < 0) { /* workspace */
     if (p->dtype != AC_NODTYPE && info->dtype != AC_NODTYPE && p->dtype != info->dtype)
-      ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is of %s here and of %s in the kernel", e->s, ac_dtypes[info->dtype].name, ac_dtypes[p->dtype].name);
+      ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is of %s here and of %s in the kernel", e->s,
+               ac_dtypes[info->dtype].name, ac_dtypes[p->dtype].name);
     return;
   }
   ac_cparam *h = &c->fn->f->params[info->param];
@@ -489,7 +524,8 @@ static void propagate(ac_chk *c, ac_cexpr *e, const ac_cparam *p) {
   h->out = h->out || p->out;
   if (h->dtype == AC_NODTYPE) h->dtype = p->dtype;
   if (p->dtype != AC_NODTYPE && h->dtype != p->dtype) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is of %s, but the kernel takes it as %s", h->name, ac_dtypes[h->dtype].name, ac_dtypes[p->dtype].name);
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is of %s, but the kernel takes it as %s", h->name,
+                          ac_dtypes[h->dtype].name, ac_dtypes[p->dtype].name);
     ac_help(ac_chk_d(c), g, "load with the tensor's own dtype and cast in the kernel");
   }
 }
@@ -508,7 +544,8 @@ static void run_launch(ac_chk *c, ac_cstmt *s) {
     return;
   }
   if (c->fn->f->kernel || c->loop_depth) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0520, e->loc, c->fn->f->kernel ? "a kernel cannot launch" : "a launch inside a loop");
+    ac_diag *g =
+        ac_error(ac_chk_d(c), AC0520, e->loc, c->fn->f->kernel ? "a kernel cannot launch" : "a launch inside a loop");
     ac_help(ac_chk_d(c), g, c->fn->f->kernel ? "launch from the host function" : "let the kernel loop");
     return;
   }
@@ -517,7 +554,8 @@ static void run_launch(ac_chk *c, ac_cstmt *s) {
   if (!bind_launch(c, e, k)) return;
   ac_kval cores = ac_chk_int(c, e->a->args[0], "the number of blocks");
   int64_t n;
-  if (cores.kind == AC_CT_INT && ac_sy_const(cores.sym, &n) && n < 1) ac_error(ac_chk_d(c), AC0520, e->a->args[0]->loc, "a launch needs at least one block, not %lld", (long long)n);
+  if (cores.kind == AC_CT_INT && ac_sy_const(cores.sym, &n) && n < 1)
+    ac_error(ac_chk_d(c), AC0520, e->a->args[0]->loc, "a launch needs at least one block, not %lld", (long long)n);
   ac_klaunch l = {.s = s, .kernel = ac_chk_fn(c, k), .facts = c->st->facts, .dead = c->st->dead};
   l.args = AC_NEW_N(c->a, ac_kval, k->n_params);
   bool ok = cores.kind == AC_CT_INT;
@@ -531,7 +569,9 @@ static void run_launch(ac_chk *c, ac_cstmt *s) {
   if (ok) ac_push(c->a, &c->launches, l);
 }
 
-static bool is_launch(const ac_cexpr *e) { return e->kind == AC_CE_CALL && e->a->kind == AC_CE_INDEX && e->a->a->kind == AC_CE_NAME && e->a->n_args == 1; }
+static bool is_launch(const ac_cexpr *e) {
+  return e->kind == AC_CE_CALL && e->a->kind == AC_CE_INDEX && e->a->a->kind == AC_CE_NAME && e->a->n_args == 1;
+}
 
 static void run_return(ac_chk *c, ac_cstmt *s) {
   if (s->value && c->fn->f->kernel) {
@@ -541,7 +581,9 @@ static void run_return(ac_chk *c, ac_cstmt *s) {
     for (int i = 0; i < s->value->n_args; i++) (void)ac_chk_eval(c, s->value->args[i]);
   } else if (s->value && s->value->kind != AC_CE_NONE) {
     ac_kval v = ac_chk_eval(c, s->value);
-    if (v.kind != AC_CT_POINTER && v.kind != AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, s->value->loc, "the host function returns tensors; `%s` is %s", text(c, s->value), ac_chk_kind_name(v.kind));
+    if (v.kind != AC_CT_POINTER && v.kind != AC_CT_NONE)
+      ac_error(ac_chk_d(c), AC0506, s->value->loc, "the host function returns tensors; `%s` is %s", text(c, s->value),
+               ac_chk_kind_name(v.kind));
   }
   c->st->dead = true;
 }
@@ -550,7 +592,8 @@ static void run_stmt(ac_chk *c, ac_cstmt *s) {
   switch (s->kind) {
   case AC_CS_ASSIGN:
     if (s->target->kind == AC_CE_TUPLE && !unpack(c, s)) {
-      for (int i = 0; i < s->target->n_args; i++) set_var(c, s->target->args[i], (ac_kval){.kind = AC_CT_NONE, .buf = -1});
+      for (int i = 0; i < s->target->n_args; i++)
+        set_var(c, s->target->args[i], (ac_kval){.kind = AC_CT_NONE, .buf = -1});
       return;
     }
     if (s->kind == AC_CS_IF)
@@ -594,20 +637,27 @@ static void set_params(ac_chk *c, ac_finfo *f) {
   for (int i = 0; i < f->f->n_params; i++) {
     ac_cparam *p = &f->f->params[i];
     ac_vinfo *info = &f->v.data[ac_chk_var(f, p->name)];
-    bool usual = info->kind == AC_CT_INT || info->kind == AC_CT_FLOAT || info->kind == AC_CT_BOOL || info->kind == AC_CT_POINTER;
+    bool usual = info->kind == AC_CT_INT || info->kind == AC_CT_FLOAT || info->kind == AC_CT_BOOL ||
+                 info->kind == AC_CT_POINTER;
     if (!usual) info->kind = AC_CT_INT;
     p->type = info->kind;
     p->dtype = p->type == AC_CT_POINTER ? info->dtype : AC_NODTYPE;
     p->in = p->out = false;
     ac_kval v = {.kind = p->type, .buf = -1, .dtype = p->dtype};
-    if (p->type == AC_CT_INT) v.sym = f->param_syms[i] = ac_sy_named(&c->s, ac_sprintf(c->a, "%s.%s", f->f->name, p->name), p->name);
+    if (p->type == AC_CT_INT)
+      v.sym = f->param_syms[i] = ac_sy_named(&c->s, ac_sprintf(c->a, "%s.%s", f->f->name, p->name), p->name);
     if (p->type == AC_CT_POINTER) {
       v.tile = AC_NEW(c->a, ac_ktile);
       *v.tile = (ac_ktile){.param = i, .base = ac_sy_int(&c->s, 0), .base_e = ac_chk_new(c, AC_CE_INT, AC_NOLOC)};
     }
     c->st->vars[ac_chk_var(f, p->name)] = (ac_kvar){AC_SET, v};
-    if (p->init) p->init->type = p->init->kind == AC_CE_INT ? AC_CT_INT : p->init->kind == AC_CE_FLOAT ? AC_CT_FLOAT : p->init->kind == AC_CE_BOOL ? AC_CT_BOOL : AC_CT_NONE;
-    if (p->init && p->init->type == AC_CT_NONE) ac_error(ac_chk_d(c), AC0506, p->init->loc, "a default is a number: `%s`", text(c, p->init));
+    if (p->init)
+      p->init->type = p->init->kind == AC_CE_INT     ? AC_CT_INT
+                      : p->init->kind == AC_CE_FLOAT ? AC_CT_FLOAT
+                      : p->init->kind == AC_CE_BOOL  ? AC_CT_BOOL
+                                                     : AC_CT_NONE;
+    if (p->init && p->init->type == AC_CT_NONE)
+      ac_error(ac_chk_d(c), AC0506, p->init->loc, "a default is a number: `%s`", text(c, p->init));
   }
 }
 
@@ -624,7 +674,6 @@ static void run_function(ac_chk *c, ac_finfo *f) {
   f->dims = ac_alloc_n(c->a, n, sizeof *f->dims);
   f->mask_bufs = AC_NEW_N(c->a, bool, n);
   f->whole_bufs = AC_NEW_N(c->a, bool, n);
-  f->in_loop = AC_NEW_N(c->a, bool, n);
   f->f->buffers.len = f->f->launches.len = 0;
   set_params(c, f);
   run(c, f->f->body);
@@ -666,8 +715,10 @@ static void check_launched(ac_chk *c) {
   for (size_t i = 0; i < c->fns.len; i++) {
     bool found = !c->fns.data[i]->f->kernel;
     ac_cfunc *host = ac_craft_host(c->m);
-    for (size_t k = 0; k < host->launches.len; k++) found = found || ac_craft_launch_kernel(c->m, host->launches.data[k]) == c->fns.data[i]->f;
-    if (!found) ac_warn(c->diags, AC0526, c->fns.data[i]->f->loc, "kernel '%s' is never launched", c->fns.data[i]->f->name);
+    for (size_t k = 0; k < host->launches.len; k++)
+      found = found || ac_craft_launch_kernel(c->m, host->launches.data[k]) == c->fns.data[i]->f;
+    if (!found)
+      ac_warn(c->diags, AC0526, c->fns.data[i]->f->loc, "kernel '%s' is never launched", c->fns.data[i]->f->name);
   }
   ac_cfunc *host = ac_craft_host(c->m);
   if (host->launches.len) return;

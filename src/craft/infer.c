@@ -4,12 +4,17 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-    [AC_CT_NONE] = "unknown",       [AC_CT_INT] = "an int",       [AC_CT_FLOAT] = "a float",     [AC_CT_BOOL] = "a bool",
-    [AC_CT_BUFFER] = "a buffer",    [AC_CT_POINTER] = "a tensor", [AC_CT_TILE] = "tile offsets", [AC_CT_DTYPE] = "a dtype",
-    [AC_CT_STR] = "a string",       [AC_CT_SHAPE] = "a shape",    [AC_CT_KERNEL] = "a kernel",   [AC_CT_MODULE] = "a module"};
-const char *ac_chk_kind_name(ac_ctkind k) { return kind_names[k]; }
+    [AC_CT_NONE] = "unknown",      [AC_CT_INT] = "an int",      [AC_CT_FLOAT] = "a float",
+    [AC_CT_BOOL] = "a bool",       [AC_CT_BUFFER] = "a buffer", [AC_CT_POINTER] = "a tensor",
+    [AC_CT_TILE] = "tile offsets", [AC_CT_DTYPE] = "a dtype",   [AC_CT_STR] = "a string",
+    [AC_CT_SHAPE] = "a shape",     [AC_CT_KERNEL] = "a kernel", [AC_CT_MODULE] = "a module"};
+const char *ac_chk_kind_name(ac_ctkind k) {
+  return kind_names[k];
+}
 
-int ac_chk_var(const ac_finfo *f, const char *name) { return (int)(intptr_t)ac_map_get(f->index, name) - 1; }
+int ac_chk_var(const ac_finfo *f, const char *name) {
+  return (int)(intptr_t)ac_map_get(f->index, name) - 1;
+}
 
 ac_finfo *ac_chk_fn(ac_chk *c, const ac_cfunc *f) {
   for (size_t i = 0; i < c->fns.len; i++)
@@ -17,7 +22,9 @@ ac_finfo *ac_chk_fn(ac_chk *c, const ac_cfunc *f) {
   return NULL;
 }
 
-static bool is_tl(const ac_cexpr *e) { return e->kind == AC_CE_NAME && !strcmp(e->s, "tl"); }
+static bool is_tl(const ac_cexpr *e) {
+  return e->kind == AC_CE_NAME && !strcmp(e->s, "tl");
+}
 
 ac_dtype ac_chk_dtype_of(const ac_cexpr *e) {
   return e->kind == AC_CE_ATTR && is_tl(e->a) ? ac_dtype_of(e->s) : AC_NODTYPE;
@@ -213,7 +220,8 @@ static void demand_pointer(ac_chk *c, ac_finfo *f, const ac_cexpr *e) {
     int at = ac_chk_var(f, names.data[i]);
     if (at >= 0 && f->v.data[at].kind == AC_CT_NONE) found = &f->v.data[at];
   }
-  for (size_t i = 0; !found && i < names.len; i++) { /* a name bound to pointer + arange looks like offsets at first */
+  for (size_t i = 0; !found && i < names.len;
+       i++) { /* a name bound to pointer + arange looks like offsets at first */
     int at = ac_chk_var(f, names.data[i]);
     if (at >= 0 && f->v.data[at].kind == AC_CT_TILE && !f->v.data[at].want_int) found = &f->v.data[at];
   }
@@ -279,8 +287,10 @@ static void visit_call(ac_chk *c, ac_finfo *f, const ac_cexpr *e) {
       while (root->kind == AC_CE_BINARY || root->kind == AC_CE_INDEX) root = root->a;
       ac_vinfo *v = var_of(f, root);
       if (v && v->kind == AC_CT_NONE) {
-        if (strchr(s.op[i].kinds, 'P') && v->param >= 0) merge(c, v, AC_CT_POINTER);
-        else hint_float(c, f, x); /* vmax(dst, src, s): a scalar where a buffer may stand */
+        if (strchr(s.op[i].kinds, 'P') && v->param >= 0)
+          merge(c, v, AC_CT_POINTER);
+        else
+          hint_float(c, f, x); /* vmax(dst, src, s): a scalar where a buffer may stand */
       }
       break;
     }
@@ -415,7 +425,11 @@ static void annotate(ac_chk *c, ac_vinfo *v, const ac_cparam *p) {
   }
   if (e && ac_chk_dtype_of(e) != AC_NODTYPE) v->dtype = ac_chk_dtype_of(e);
   if (p->init && v->kind == AC_CT_NONE)
-    merge(c, v, p->init->kind == AC_CE_INT ? AC_CT_INT : p->init->kind == AC_CE_FLOAT ? AC_CT_FLOAT : p->init->kind == AC_CE_BOOL ? AC_CT_BOOL : AC_CT_NONE);
+    merge(c, v,
+          p->init->kind == AC_CE_INT     ? AC_CT_INT
+          : p->init->kind == AC_CE_FLOAT ? AC_CT_FLOAT
+          : p->init->kind == AC_CE_BOOL  ? AC_CT_BOOL
+                                         : AC_CT_NONE);
 }
 
 static void rounds(ac_chk *c) {

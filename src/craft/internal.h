@@ -39,7 +39,8 @@ void ac_craft_lex(ac_arena *a, const char *file, const char *text, ac_diags *d, 
 bool ac_craft_is_keyword(const char *s);
 
 enum {
-  AC_CRAFT_MAX_BRACKETS = 90, /* CPython 3.11 stops at 200 brackets and 100 indents; every program of ours is one of its */
+  AC_CRAFT_MAX_BRACKETS =
+      90, /* CPython 3.11 stops at 200 brackets and 100 indents; every program of ours is one of its */
   AC_CRAFT_MAX_BLOCKS = 60,
   AC_CRAFT_MAX_CHAIN = 400, /* operators in one chain, links of one elif */
 };

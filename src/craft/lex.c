@@ -28,10 +28,11 @@ typedef struct {
   bool in_line; /* a logical line has begun */
 } lexer;
 
-static const char *const keywords[] = {"False", "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",
-                                       "class", "continue", "def", "del",    "elif", "else",   "except", "finally",  "for",
-                                       "from",  "global", "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-                                       "or",    "pass",   "raise", "return", "try",  "while",  "with",   "yield"};
+static const char *const keywords[] = {"False",  "None",   "True",    "and",      "as",       "assert", "async",
+                                       "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+                                       "else",   "except", "finally", "for",      "from",     "global", "if",
+                                       "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+                                       "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
 
 bool ac_craft_is_keyword(const char *s) {
   for (size_t i = 0; i < AC_COUNT(keywords); i++)
@@ -40,10 +41,10 @@ bool ac_craft_is_keyword(const char *s) {
 }
 
 /* Longest first. */
-static const char *const ops[] = {"**=", "//=", "<<=", ">>=", "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->",
-                                  "+=",  "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^=", "@=", ":=", "+",  "-",  "*",  "/",
-                                  "%",   "<",   ">",   "=",   "(",   ")",  "[",  "]",  "{",  "}",  ",",  ":",  ".",  ";",
-                                  "@",   "&",   "|",   "^",   "~"};
+static const char *const ops[] = {
+    "**=", "//=", "<<=", ">>=", "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "->", "+=", "-=",
+    "*=",  "/=",  "%=",  "&=",  "|=",  "^=", "@=", ":=", "+",  "-",  "*",  "/",  "%",  "<",  ">",  "=",
+    "(",   ")",   "[",   "]",   "{",   "}",  ",",  ":",  ".",  ";",  "@",  "&",  "|",  "^",  "~"};
 
 static ac_loc here(const lexer *l, const char *from, const char *to) {
   int col = (int)(from - l->line_start) + 1;
@@ -148,11 +149,15 @@ static void next_line(lexer *l) {
   }
 }
 
-static bool at_eol(const lexer *l) { return !*l->p || *l->p == '\n' || (l->p[0] == '\r' && l->p[1] == '\n'); }
+static bool at_eol(const lexer *l) {
+  return !*l->p || *l->p == '\n' || (l->p[0] == '\r' && l->p[1] == '\n');
+}
 
 /* ---- numbers ---- */
 
-static bool word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool word_char(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
 
 /* Digits with single underscores between them; false when an underscore stands elsewhere. */
 static bool digits(const char **p, int base, ac_buf *b) {
@@ -216,7 +221,8 @@ static void lex_number(lexer *l) {
   }
   const char *text = ac_buf_str(&b);
   if (base == 10 && text[0] == '0' && text[strspn(text, "0")]) {
-    ac_help(l->d, bad(l, AC0404, loc, "a decimal number must not begin with 0"), "write %s", text + strspn(text, "0"));
+    ac_help(l->d, bad(l, AC0404, loc, "a decimal number must not begin with 0"), "write %s",
+            text + strspn(text, "0"));
     return;
   }
   errno = 0;
@@ -305,7 +311,9 @@ static void lex_string(lexer *l) {
 
 /* ---- brackets and operators ---- */
 
-static char closer(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
+static char closer(char c) {
+  return c == '(' ? ')' : c == '[' ? ']' : '}';
+}
 
 static void unclosed(lexer *l) {
   for (int i = l->n_brackets - 1; i >= 0; i--) {
@@ -329,7 +337,9 @@ static bool bracket(lexer *l, char c, ac_loc loc) {
     l->brackets[l->n_brackets++].loc = loc;
   } else if (strchr(")]}", c)) {
     if (!l->n_brackets || closer(l->brackets[l->n_brackets - 1].c) != c) {
-      ac_diag *x = ac_error(l->d, AC0407, loc, l->n_brackets ? "'%c' does not match the bracket that is open" : "'%c' closes nothing", c);
+      ac_diag *x =
+          ac_error(l->d, AC0407, loc,
+                   l->n_brackets ? "'%c' does not match the bracket that is open" : "'%c' closes nothing", c);
       if (l->n_brackets) ac_note(l->d, x, l->brackets[l->n_brackets - 1].loc, "opened here");
       emit(l, AC_TK_BAD, loc);
       if (l->n_brackets) l->n_brackets--;
@@ -343,7 +353,7 @@ static bool bracket(lexer *l, char c, ac_loc loc) {
 static void lex_op(lexer *l) {
   for (size_t i = 0; i < AC_COUNT(ops); i++) {
     size_t n = strlen(ops[i]);
-    if (strncmp(l->p, ops[i], n)) continue;
+    if (strncmp(l->p, ops[i], n) != 0) continue;
     ac_loc loc = here(l, l->p, l->p + n);
     l->p += n;
     if (n > 1 || bracket(l, *ops[i], loc)) emit(l, AC_TK_OP, loc)->s = ops[i];
@@ -353,9 +363,14 @@ static void lex_op(lexer *l) {
   while (((unsigned char)l->p[n] & 0xC0) == 0x80) n++;
   ac_loc loc = here(l, l->p, l->p + n);
   if ((unsigned char)*l->p >= 0x80) {
-    ac_help(l->d, bad(l, AC0405, loc, "names are written in ASCII letters"), "non-ASCII text may stand in comments and strings");
+    ac_help(l->d, bad(l, AC0405, loc, "names are written in ASCII letters"),
+            "non-ASCII text may stand in comments and strings");
   } else {
-    bad(l, AC0405, loc, ac_sprintf(l->a, *l->p >= 32 ? "the character '%c' has no meaning here" : "the control character 0x%02x has no meaning here", *l->p));
+    bad(l, AC0405, loc,
+        ac_sprintf(l->a,
+                   *l->p >= 32 ? "the character '%c' has no meaning here"
+                               : "the control character 0x%02x has no meaning here",
+                   *l->p));
   }
   l->p += n;
 }
@@ -486,12 +501,13 @@ static bool check_text(lexer *l) {
     }
     if (*p < 0x80) continue;
     int n = *p >= 0xF0 && *p < 0xF5 ? 3 : *p >= 0xE0 && *p < 0xF0 ? 2 : *p >= 0xC2 && *p < 0xE0 ? 1 : -1;
-    bool ok = n > 0 && !(*p == 0xE0 && p[1] < 0xA0) && !(*p == 0xED && p[1] >= 0xA0) && !(*p == 0xF0 && p[1] < 0x90) &&
-              !(*p == 0xF4 && p[1] >= 0x90);
+    bool ok = n > 0 && !(*p == 0xE0 && p[1] < 0xA0) && !(*p == 0xED && p[1] >= 0xA0) &&
+              !(*p == 0xF0 && p[1] < 0x90) && !(*p == 0xF4 && p[1] >= 0x90);
     for (int i = 1; ok && i <= n; i++) ok = (p[i] & 0xC0) == 0x80;
     if (!ok) {
       ac_loc loc = {l->file, line, (int)((const char *)p - start) + 1, 0};
-      ac_help(l->d, ac_error(l->d, AC0411, loc, "this byte (0x%02x) is not UTF-8 text", *p), "save the file as UTF-8");
+      ac_help(l->d, ac_error(l->d, AC0411, loc, "this byte (0x%02x) is not UTF-8 text", *p),
+              "save the file as UTF-8");
       return false;
     }
     p += n;

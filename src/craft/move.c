@@ -5,7 +5,9 @@
 
 static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
-static const char *text(ac_chk *c, const ac_cexpr *e) { return ac_cexpr_text(c->a, e); }
+static const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
 
 /* ---- extents ---- */
 
@@ -36,7 +38,10 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
     b->set = AC_SET; /* once is enough */
     return true;
   }
-  ac_diag *g = ac_error(ac_chk_d(c), AC0515, loc, b->clobbered ? "'%s' was used as work space and holds nothing now" : "'%s' is read, but nothing was written to it", name);
+  ac_diag *g = ac_error(ac_chk_d(c), AC0515, loc,
+                        b->clobbered ? "'%s' was used as work space and holds nothing now"
+                                     : "'%s' is read, but nothing was written to it",
+                        name);
   if (b->clobbered) {
     ac_note(ac_chk_d(c), g, b->loc, "here");
     ac_help(ac_chk_d(c), g, "give the reduction a work buffer of its own");
@@ -62,9 +67,12 @@ static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
   ac_oblig o = {.x = count, .y = room(c, v), .code = AC0516, .loc = loc};
   const char *name = ac_chk_buf_name(c, v->buf), *n = elements(c, count), *have = ac_sy_text(&c->s, o.y);
   int64_t few;
-  bool block = !v->off && ac_sy_const(count, &few) && few * ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes <= 32; /* no buffer is smaller */
+  bool block = !v->off && ac_sy_const(count, &few) &&
+               few * ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes <= 32; /* no buffer is smaller */
   o.refuted = ac_sprintf(c->a, "%s written to '%s', which has room for %s", n, name, have);
-  if (!block) o.unknown = ac_sprintf(c->a, "%s written to '%s', which has room for %s: that they fit is not proved", n, name, have);
+  if (!block)
+    o.unknown =
+        ac_sprintf(c->a, "%s written to '%s', which has room for %s: that they fit is not proved", n, name, have);
   o.help = "declare the buffer larger, or bound the count with min(...)";
   ac_chk_must_le(c, o);
 }
@@ -87,7 +95,8 @@ static void check_dims(ac_chk *c, const ac_kval *v, const ac_kbuf *shape, ac_loc
   for (int d = 0; d < shape->rank; d++) {
     ac_oblig o = {.x = shape->ext[d], .y = c->fn->dims[v->buf][d], .code = AC0516, .loc = loc};
     if (!o.x || !o.y) continue;
-    o.refuted = ac_sprintf(c->a, "dimension %d of the tile is %s, that of '%s' is %s", d, ac_sy_text(&c->s, o.x), name, ac_sy_text(&c->s, o.y));
+    o.refuted = ac_sprintf(c->a, "dimension %d of the tile is %s, that of '%s' is %s", d, ac_sy_text(&c->s, o.x),
+                           name, ac_sy_text(&c->s, o.y));
     o.unknown = ac_sprintf(c->a, "%s: that it fits is not proved", o.refuted);
     o.help = "declare the buffer larger, or bound the arange with min(...)";
     ac_chk_must_le(c, o);
@@ -100,7 +109,8 @@ void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *s
   if (shape) check_dims(c, v, shape, loc);
   if (count && v->len) {
     ac_oblig o = {.x = count, .y = v->len, .code = AC0516, .loc = loc};
-    o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count), ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
+    o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count),
+                           ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
     ac_chk_must_le(c, o);
   }
   if (shape) {
@@ -156,13 +166,15 @@ static ac_cexpr *one(ac_chk *c, ac_loc loc) {
 }
 
 static bool stale(ac_chk *c, const ac_cexpr *e, const char *what) {
-  ac_diag *g = ac_error(ac_chk_d(c), AC0511, e->loc, "the %s of `%s` was computed from a name that has a new value by now", what, text(c, e));
+  ac_diag *g = ac_error(ac_chk_d(c), AC0511, e->loc,
+                        "the %s of `%s` was computed from a name that has a new value by now", what, text(c, e));
   ac_help(ac_chk_d(c), g, "compute the offsets right before they are used");
   return false;
 }
 
 /* Writes the tile into the tree. `count` overrides the extent of a one-dimensional tile. */
-static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axes *x, ac_sym *extents[4], ac_cexpr *count_e) {
+static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axes *x, ac_sym *extents[4],
+                            ac_cexpr *count_e) {
   ac_ctile *out = AC_NEW(c->a, ac_ctile);
   out->param = t->param;
   out->rank = x->rank;
@@ -183,8 +195,10 @@ static bool check_move_dtype(ac_chk *c, ac_cexpr *e, int param, int buf, const c
   if (p->dtype == AC_NODTYPE) p->dtype = b->dtype;
   bool bytes = p->dtype == AC_BOOL && (b->dtype == AC_U8 || b->dtype == AC_I8); /* a bool is a byte, 0 or 1 */
   if (p->dtype == b->dtype || bytes) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s between '%s' of %s and '%s' of %s", prim, p->name, ac_dtypes[p->dtype].name, b->name, ac_dtypes[b->dtype].name);
-  ac_help(ac_chk_d(c), g, "copies do not convert: use a %s buffer, and tl.cast in a compute block", ac_dtypes[p->dtype].name);
+  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s between '%s' of %s and '%s' of %s", prim, p->name,
+                        ac_dtypes[p->dtype].name, b->name, ac_dtypes[b->dtype].name);
+  ac_help(ac_chk_d(c), g, "copies do not convert: use a %s buffer, and tl.cast in a compute block",
+          ac_dtypes[p->dtype].name);
   return false;
 }
 
@@ -193,9 +207,11 @@ static bool match_rank(ac_chk *c, const ac_cexpr *e, axes *x, int buf, bool *fla
   int rank = c->fn->f->buffers.data[buf]->rank;
   *flat = x->rank > 1 && rank == 1 && contiguous(c, x);
   if (x->rank == rank || *flat || (x->rank == 0 && rank == 1)) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "the tile has %d dimension%s, the buffer '%s' has %d", x->rank, x->rank == 1 ? "" : "s", ac_chk_buf_name(c, buf), rank);
+  ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "the tile has %d dimension%s, the buffer '%s' has %d", x->rank,
+                        x->rank == 1 ? "" : "s", ac_chk_buf_name(c, buf), rank);
   if (rank == 1)
-    ac_help(ac_chk_d(c), g, "rows start on 32-byte boundaries in UB: declare the buffer as tl.alloc_ub((rows, cols), dtype)");
+    ac_help(ac_chk_d(c), g,
+            "rows start on 32-byte boundaries in UB: declare the buffer as tl.alloc_ub((rows, cols), dtype)");
   else
     ac_help(ac_chk_d(c), g, "declare the buffer with the tile's dimensions");
   return false;
@@ -209,7 +225,8 @@ typedef struct {
   ac_ctile *out;
 } move;
 
-static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int buf, ac_cexpr *count_e, ac_sym *count, move *m, const char *prim) {
+static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int buf, ac_cexpr *count_e, ac_sym *count,
+                    move *m, const char *prim) {
   m->t = g->tile;
   if (!m->t) return stale(c, gm, "address");
   if (m->t->param < 0) {
@@ -225,7 +242,8 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int 
   }
   if (!check_move_dtype(c, e, m->t->param, buf, prim) || !match_rank(c, e, &m->x, buf, &m->flat)) return false;
   if (count && m->x.rank > 1) {
-    ac_error(ac_chk_d(c), AC0522, count_e->loc, "`count=` is for tiles with one dimension; the aranges say how much of this one");
+    ac_error(ac_chk_d(c), AC0522, count_e->loc,
+             "`count=` is for tiles with one dimension; the aranges say how much of this one");
     return false;
   }
   m->total = ac_sy_int(&c->s, 1);
@@ -235,7 +253,8 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int 
   }
   if (count && m->x.rank == 1) {
     ac_oblig o = {.x = count, .y = m->x.dim[0]->extent, .code = AC0514, .loc = count_e->loc};
-    o.refuted = ac_sprintf(c->a, "count is %s, but the arange has %s", ac_sy_text(&c->s, count), ac_sy_text(&c->s, o.y));
+    o.refuted =
+        ac_sprintf(c->a, "count is %s, but the arange has %s", ac_sy_text(&c->s, count), ac_sy_text(&c->s, o.y));
     ac_chk_must_le(c, o);
   }
   if (c->quiet) return true;
@@ -263,10 +282,7 @@ static void fill_count(ac_chk *c, ac_cexpr *e, int at, const move *m) {
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   move m = {0};
   ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
-  if (!c->quiet) {
-    b->loaded = true;
-    if (c->loop_depth) c->fn->in_loop[v[1].buf] = true;
-  }
+  if (!c->quiet) b->loaded = true;
   ac_sym *count = e->args[2] ? v[2].sym : NULL;
   bool multi = e->n_args > 0 && v[0].tile && v[0].tile->rank > 1;
   if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi ? NULL : count, &m, "load")) {
@@ -294,13 +310,12 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
 ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   move m = {0};
   ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
-  if (!c->quiet) {
-    b->stored = true;
-    if (c->loop_depth) c->fn->in_loop[v[1].buf] = true;
-  }
+  if (!c->quiet) b->stored = true;
   bool readable = ac_chk_readable(c, &v[1], e->args[1]->loc);
   bool multi = v[0].tile && v[0].tile->rank > 1;
-  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi || !e->args[2] ? NULL : v[2].sym, &m, "store")) return none;
+  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi || !e->args[2] ? NULL : v[2].sym,
+               &m, "store"))
+    return none;
   c->fn->f->params[m.t->param].out = true;
   if (!e->args[2]) fill_count(c, e, 2, &m);
   if (!readable) return none;
@@ -313,10 +328,14 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   if (!have) return none; /* how much is valid is not known: no verdict */
   for (int d = 0; d < (b->rank > 1 && k->rank == b->rank ? b->rank : 1); d++) {
     bool rows = b->rank > 1 && k->rank == b->rank;
-    ac_oblig o = {.x = rows ? m.ext[d] : m.total, .y = rows ? k->ext[d] : have, .code = AC0514, .loc = e->loc, .other = k->loc};
+    ac_oblig o = {
+        .x = rows ? m.ext[d] : m.total, .y = rows ? k->ext[d] : have, .code = AC0514, .loc = e->loc, .other = k->loc};
     if (!o.y) continue;
-    o.refuted = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid", ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
-    o.unknown = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid: that these suffice is not proved", ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
+    o.refuted = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid", ac_sy_text(&c->s, o.x),
+                           b->name, ac_sy_text(&c->s, o.y));
+    o.unknown = ac_sprintf(
+        c->a, "tl.store writes %s elements of '%s', of which %s are valid: that these suffice is not proved",
+        ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
     o.help = "store with the tile that it was loaded with: the same arange";
     ac_chk_must_le(c, o);
   }

@@ -19,15 +19,20 @@ typedef struct {
 
 /* ---- tokens ---- */
 
-static bool is_op(const parser *p, const char *s) { return p->t->kind == AC_TK_OP && !strcmp(p->t->s, s); }
-static bool is_word(const parser *p, const char *s) { return p->t->kind == AC_TK_NAME && !strcmp(p->t->s, s); }
+static bool is_op(const parser *p, const char *s) {
+  return p->t->kind == AC_TK_OP && !strcmp(p->t->s, s);
+}
+static bool is_word(const parser *p, const char *s) {
+  return p->t->kind == AC_TK_NAME && !strcmp(p->t->s, s);
+}
 static void advance(parser *p) {
   if (p->t->kind != AC_TK_END) p->t++;
 }
 
 static const char *token_text(parser *p) {
   switch (p->t->kind) {
-  case AC_TK_NAME: return ac_sprintf(p->a, "%s '%s'", ac_craft_is_keyword(p->t->s) ? "the keyword" : "the name", p->t->s);
+  case AC_TK_NAME:
+    return ac_sprintf(p->a, "%s '%s'", ac_craft_is_keyword(p->t->s) ? "the keyword" : "the name", p->t->s);
   case AC_TK_INT:
   case AC_TK_FLOAT: return "a number";
   case AC_TK_STR: return "a string";
@@ -39,7 +44,9 @@ static const char *token_text(parser *p) {
   }
 }
 
-AC_NORETURN static void give_up(parser *p) { longjmp(p->give_up, 1); }
+AC_NORETURN static void give_up(parser *p) {
+  longjmp(p->give_up, 1);
+}
 
 /* The lexer found fault with this line: what the parser thinks of it is no news. */
 static bool line_is_bad(const parser *p) {
@@ -177,7 +184,8 @@ static ac_cexpr *atom(parser *p) {
     if (is_op(p, "(")) return display(p, ")");
     if (is_op(p, "[")) return display(p, "]");
     if (is_op(p, "{")) refuse(p, AC0408, t->loc, "there are no dictionaries and sets", NULL);
-    if (is_op(p, "*") || is_op(p, "**")) refuse(p, AC0408, t->loc, "arguments cannot be unpacked with '*'", "write them one by one");
+    if (is_op(p, "*") || is_op(p, "**"))
+      refuse(p, AC0408, t->loc, "arguments cannot be unpacked with '*'", "write them one by one");
     expected(p, "an expression");
   case AC_TK_NAME:
     if (is_word(p, "True")) return constant(p, AC_CE_BOOL, 1);
@@ -197,12 +205,14 @@ static void arguments(parser *p, ac_cexpr *call) {
   while (!is_op(p, ")")) {
     const char *kw = NULL;
     ac_loc at = p->t->loc;
-    if (p->t->kind == AC_TK_NAME && !ac_craft_is_keyword(p->t->s) && p->t[1].kind == AC_TK_OP && !strcmp(p->t[1].s, "=")) {
+    if (p->t->kind == AC_TK_NAME && !ac_craft_is_keyword(p->t->s) && p->t[1].kind == AC_TK_OP &&
+        !strcmp(p->t[1].s, "=")) {
       kw = p->t->s;
       advance(p);
       advance(p);
       for (int i = 0; i < call->n_args; i++)
-        if (call->kw[i] && !strcmp(call->kw[i], kw)) refuse(p, AC0407, at, ac_sprintf(p->a, "'%s=' is given twice", kw), NULL);
+        if (call->kw[i] && !strcmp(call->kw[i], kw))
+          refuse(p, AC0407, at, ac_sprintf(p->a, "'%s=' is given twice", kw), NULL);
     } else if (named) {
       refuse(p, AC0407, at, "a positional argument behind a keyword argument", "put positional arguments first");
     }
@@ -237,7 +247,7 @@ static ac_cexpr *index_of(parser *p, ac_cexpr *a) {
 
 /* float("inf"), float("-inf") and float("nan") are numbers. */
 static ac_cexpr *fold_float(parser *p, ac_cexpr *call) {
-  if (call->a->kind != AC_CE_NAME || strcmp(call->a->s, "float") || call->n_args != 1 || call->kw[0] ||
+  if (call->a->kind != AC_CE_NAME || strcmp(call->a->s, "float") != 0 || call->n_args != 1 || call->kw[0] ||
       call->args[0]->kind != AC_CE_STR)
     return call;
   const char *s = call->args[0]->s;
@@ -256,7 +266,8 @@ static ac_cexpr *fold_float(parser *p, ac_cexpr *call) {
 static ac_cexpr *postfix(parser *p) {
   ac_cexpr *e = atom(p);
   for (int links = 0;; links++) {
-    if (links > AC_CRAFT_MAX_CHAIN) refuse(p, AC0410, p->t->loc, "this expression is too long", "give its parts names");
+    if (links > AC_CRAFT_MAX_CHAIN)
+      refuse(p, AC0410, p->t->loc, "this expression is too long", "give its parts names");
     ac_loc end;
     ac_cexpr *n;
     if (accept_op(p, ".")) {
@@ -309,7 +320,8 @@ static ac_cexpr *unary(parser *p) {
   ac_ctoken *t = p->t;
   deeper(p);
   ac_cexpr *e;
-  if (is_op(p, "~")) refuse(p, AC0408, t->loc, "scalars have no bit operators", "on buffers: tl.vnot, tl.vand, tl.vor");
+  if (is_op(p, "~"))
+    refuse(p, AC0408, t->loc, "scalars have no bit operators", "on buffers: tl.vnot, tl.vand, tl.vor");
   if (accept_op(p, "+")) {
     e = unary(p);
   } else if (accept_op(p, "-")) {
@@ -335,10 +347,12 @@ static const struct {
   ac_cop op;
   int level;
   bool word;
-} binaries[] = {{"or", AC_OP_OR, LEVEL_OR, true},       {"and", AC_OP_AND, LEVEL_AND, true},   {"==", AC_OP_EQ, LEVEL_COMPARE, false},
-                {"!=", AC_OP_NE, LEVEL_COMPARE, false}, {"<", AC_OP_LT, LEVEL_COMPARE, false}, {"<=", AC_OP_LE, LEVEL_COMPARE, false},
-                {">", AC_OP_GT, LEVEL_COMPARE, false},  {">=", AC_OP_GE, LEVEL_COMPARE, false}, {"+", AC_OP_ADD, LEVEL_SUM, false},
-                {"-", AC_OP_SUB, LEVEL_SUM, false},     {"*", AC_OP_MUL, LEVEL_TERM, false},   {"/", AC_OP_DIV, LEVEL_TERM, false},
+} binaries[] = {{"or", AC_OP_OR, LEVEL_OR, true},          {"and", AC_OP_AND, LEVEL_AND, true},
+                {"==", AC_OP_EQ, LEVEL_COMPARE, false},    {"!=", AC_OP_NE, LEVEL_COMPARE, false},
+                {"<", AC_OP_LT, LEVEL_COMPARE, false},     {"<=", AC_OP_LE, LEVEL_COMPARE, false},
+                {">", AC_OP_GT, LEVEL_COMPARE, false},     {">=", AC_OP_GE, LEVEL_COMPARE, false},
+                {"+", AC_OP_ADD, LEVEL_SUM, false},        {"-", AC_OP_SUB, LEVEL_SUM, false},
+                {"*", AC_OP_MUL, LEVEL_TERM, false},       {"/", AC_OP_DIV, LEVEL_TERM, false},
                 {"//", AC_OP_FLOORDIV, LEVEL_TERM, false}, {"%", AC_OP_MOD, LEVEL_TERM, false}};
 
 static int binary_at(parser *p) {
@@ -369,11 +383,13 @@ static ac_cexpr *operators(parser *p, int min) {
   for (int links = 0;; links++) {
     int i = binary_at(p);
     if (i < 0 || binaries[i].level < min) return e;
-    if (links > AC_CRAFT_MAX_CHAIN) refuse(p, AC0410, p->t->loc, "this expression is too long", "give its parts names");
+    if (links > AC_CRAFT_MAX_CHAIN)
+      refuse(p, AC0410, p->t->loc, "this expression is too long", "give its parts names");
     advance(p);
     ac_cexpr *right = operators(p, binaries[i].level + 1);
     if (binaries[i].level == LEVEL_COMPARE) {
-      e = last ? binary(p, AC_OP_AND, e, binary(p, binaries[i].op, last, right)) : binary(p, binaries[i].op, e, right);
+      e = last ? binary(p, AC_OP_AND, e, binary(p, binaries[i].op, last, right))
+               : binary(p, binaries[i].op, e, right);
       last = right;
     } else {
       e = binary(p, binaries[i].op, e, right);
@@ -436,7 +452,8 @@ static ac_cop augmented_op(parser *p) {
   static const struct {
     const char *text;
     ac_cop op;
-  } table[] = {{"+=", AC_OP_ADD}, {"-=", AC_OP_SUB}, {"*=", AC_OP_MUL}, {"/=", AC_OP_DIV}, {"//=", AC_OP_FLOORDIV}, {"%=", AC_OP_MOD}, {"**=", AC_OP_POW}};
+  } table[] = {{"+=", AC_OP_ADD},       {"-=", AC_OP_SUB}, {"*=", AC_OP_MUL}, {"/=", AC_OP_DIV},
+               {"//=", AC_OP_FLOORDIV}, {"%=", AC_OP_MOD}, {"**=", AC_OP_POW}};
   for (size_t i = 0; i < AC_COUNT(table); i++)
     if (is_op(p, table[i].text)) return table[i].op;
   return AC_OP_NOP;
@@ -447,7 +464,9 @@ static ac_cstmt *expression_statement(parser *p) {
   ac_cexpr *e = tests(p);
   ac_cop op = augmented_op(p);
   if (!is_op(p, "=") && op == AC_OP_NOP) {
-    if (is_op(p, ":")) refuse(p, AC0408, p->t->loc, "local names have no type annotation", "leave out `: type`; the type follows from the value");
+    if (is_op(p, ":"))
+      refuse(p, AC0408, p->t->loc, "local names have no type annotation",
+             "leave out `: type`; the type follows from the value");
     ac_cstmt *s = stmt(p, AC_CS_EXPR, loc);
     s->value = e;
     return s;
@@ -549,7 +568,9 @@ static void block_body(parser *p, list *to, ac_strvec *closing);
 /* Behind a statement that was given up: to the next one, looking for errors in a block that hangs on it. */
 static void recover(parser *p) {
   do {
-    while (p->t->kind != AC_TK_NEWLINE && p->t->kind != AC_TK_END && p->t->kind != AC_TK_INDENT && p->t->kind != AC_TK_DEDENT) advance(p);
+    while (p->t->kind != AC_TK_NEWLINE && p->t->kind != AC_TK_END && p->t->kind != AC_TK_INDENT &&
+           p->t->kind != AC_TK_DEDENT)
+      advance(p);
     if (p->t->kind == AC_TK_NEWLINE) advance(p);
     if (p->t->kind == AC_TK_INDENT) {
       ac_cstmt *dropped = NULL;
@@ -642,8 +663,10 @@ static ac_cstmt *if_statement(parser *p, int links) {
 static void for_range(parser *p, ac_cstmt *s) {
   ac_loc at = p->t->loc;
   ac_cexpr *e = test(p);
-  if (e->kind != AC_CE_CALL || e->a->kind != AC_CE_NAME || strcmp(e->a->s, "range") || e->n_args < 1 || e->n_args > 3)
-    refuse(p, AC0408, e->loc.line ? e->loc : at, "for loops run over range(...)", "for i in range(start, end, step):");
+  if (e->kind != AC_CE_CALL || e->a->kind != AC_CE_NAME || strcmp(e->a->s, "range") != 0 || e->n_args < 1 ||
+      e->n_args > 3)
+    refuse(p, AC0408, e->loc.line ? e->loc : at, "for loops run over range(...)",
+           "for i in range(start, end, step):");
   for (int i = 0; i < e->n_args; i++)
     if (e->kw[i]) refuse(p, AC0407, e->args[i]->loc, "range() takes no keywords", NULL);
   s->lo = e->n_args > 1 ? e->args[0] : node(p, AC_CE_INT, e->loc);
@@ -678,16 +701,19 @@ static void loop_body(parser *p, ac_cstmt *s) {
 }
 
 static ac_cstmt *with_statement(parser *p) {
-  static const char *const stages[] = {[AC_STAGE_COPYIN] = "copyin", [AC_STAGE_COMPUTE] = "compute", [AC_STAGE_COPYOUT] = "copyout"};
+  static const char *const stages[] = {
+      [AC_STAGE_COPYIN] = "copyin", [AC_STAGE_COMPUTE] = "compute", [AC_STAGE_COPYOUT] = "copyout"};
   ac_cstmt *s = stmt(p, AC_CS_WITH, p->t->loc);
   advance(p);
   ac_loc at = p->t->loc;
   ac_cexpr *e = test(p);
-  if (e->kind == AC_CE_CALL && e->n_args == 0 && e->a->kind == AC_CE_ATTR && e->a->a->kind == AC_CE_NAME && !strcmp(e->a->a->s, "tl"))
+  if (e->kind == AC_CE_CALL && e->n_args == 0 && e->a->kind == AC_CE_ATTR && e->a->a->kind == AC_CE_NAME &&
+      !strcmp(e->a->a->s, "tl"))
     for (ac_cstage i = AC_STAGE_COPYIN; i <= AC_STAGE_COPYOUT; i++)
       if (!strcmp(e->a->s, stages[i])) s->stage = i;
   if (s->stage == AC_STAGE_NONE)
-    refuse(p, AC0408, e->loc.line ? e->loc : at, "`with` opens a stage block only", "with tl.copyin():, with tl.compute(): or with tl.copyout():");
+    refuse(p, AC0408, e->loc.line ? e->loc : at, "`with` opens a stage block only",
+           "with tl.copyin():, with tl.compute(): or with tl.copyout():");
   suite(p, &s->body, &s->trailing, (ac_strvec){0}, &s->tail_comments);
   return s;
 }
@@ -724,7 +750,8 @@ static void params(parser *p, ac_cfunc *f) {
     ac_cparam c = {.loc = p->t->loc, .dtype = AC_NODTYPE};
     c.name = need_name(p, "a parameter's name");
     for (size_t i = 0; i < v.len; i++)
-      if (!strcmp(v.data[i].name, c.name)) refuse(p, AC0407, c.loc, ac_sprintf(p->a, "two parameters are called '%s'", c.name), NULL);
+      if (!strcmp(v.data[i].name, c.name))
+        refuse(p, AC0407, c.loc, ac_sprintf(p->a, "two parameters are called '%s'", c.name), NULL);
     if (accept_op(p, ":")) c.annotation = test(p);
     if (accept_op(p, "="))
       c.init = test(p);
@@ -746,7 +773,8 @@ static void decorator(parser *p, ac_cfunc *f) {
     advance(p);
   }
   const char *name = need_name(p, "the decorator's name");
-  if (strcmp(name, "ascend_kernel")) refuse(p, AC0409, span(at, p->t[-1].loc), "unknown decorator", "kernels are marked with @ascend_kernel");
+  if (strcmp(name, "ascend_kernel") != 0)
+    refuse(p, AC0409, span(at, p->t[-1].loc), "unknown decorator", "kernels are marked with @ascend_kernel");
   if (accept_op(p, "(")) need_op(p, ")");
   if (p->t->kind != AC_TK_NEWLINE) expected(p, "the end of the line");
   advance(p);

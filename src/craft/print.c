@@ -13,11 +13,12 @@ enum { L_COND = 1, L_OR, L_AND, L_NOT, L_COMPARE, L_SUM, L_TERM, L_UNARY, L_POWE
 static const struct {
   const char *text;
   int level;
-} ops[] = {[AC_OP_NOP] = {"=", 0},      [AC_OP_ADD] = {"+", L_SUM},       [AC_OP_SUB] = {"-", L_SUM},      [AC_OP_MUL] = {"*", L_TERM},
-           [AC_OP_DIV] = {"/", L_TERM}, [AC_OP_FLOORDIV] = {"//", L_TERM}, [AC_OP_MOD] = {"%", L_TERM},     [AC_OP_POW] = {"**", L_POWER},
-           [AC_OP_NEG] = {"-", L_UNARY}, [AC_OP_NOT] = {"not ", L_NOT},   [AC_OP_AND] = {"and", L_AND},     [AC_OP_OR] = {"or", L_OR},
-           [AC_OP_EQ] = {"==", L_COMPARE}, [AC_OP_NE] = {"!=", L_COMPARE}, [AC_OP_LT] = {"<", L_COMPARE},   [AC_OP_LE] = {"<=", L_COMPARE},
-           [AC_OP_GT] = {">", L_COMPARE}, [AC_OP_GE] = {">=", L_COMPARE}};
+} ops[] = {[AC_OP_NOP] = {"=", 0},         [AC_OP_ADD] = {"+", L_SUM},     [AC_OP_SUB] = {"-", L_SUM},
+           [AC_OP_MUL] = {"*", L_TERM},    [AC_OP_DIV] = {"/", L_TERM},    [AC_OP_FLOORDIV] = {"//", L_TERM},
+           [AC_OP_MOD] = {"%", L_TERM},    [AC_OP_POW] = {"**", L_POWER},  [AC_OP_NEG] = {"-", L_UNARY},
+           [AC_OP_NOT] = {"not ", L_NOT},  [AC_OP_AND] = {"and", L_AND},   [AC_OP_OR] = {"or", L_OR},
+           [AC_OP_EQ] = {"==", L_COMPARE}, [AC_OP_NE] = {"!=", L_COMPARE}, [AC_OP_LT] = {"<", L_COMPARE},
+           [AC_OP_LE] = {"<=", L_COMPARE}, [AC_OP_GT] = {">", L_COMPARE},  [AC_OP_GE] = {">=", L_COMPARE}};
 
 static int level(const ac_cexpr *e) {
   switch (e->kind) {
@@ -148,7 +149,9 @@ char *ac_cexpr_text(ac_arena *a, const ac_cexpr *e) {
 
 /* ---- lines that are too long ---- */
 
-static void spaces(ac_buf *b, int n) { ac_printf(b, "%*s", n, ""); }
+static void spaces(ac_buf *b, int n) {
+  ac_printf(b, "%*s", n, "");
+}
 
 static int columns(const char *s, size_t n) {
   int c = 0;
@@ -319,7 +322,9 @@ static void put_if(out *o, const ac_cstmt *s, int indent) {
   put_body(o, s->orelse, &s->else_comments, indent + STEP);
 }
 
-static bool is_int(const ac_cexpr *e, int64_t v) { return e->kind == AC_CE_INT && e->i == v; }
+static bool is_int(const ac_cexpr *e, int64_t v) {
+  return e->kind == AC_CE_INT && e->i == v;
+}
 
 static void put_for(out *o, const ac_cstmt *s, int indent) {
   ac_buf *b = o->b;
@@ -426,7 +431,8 @@ static void put_params(out *o, const ac_cfunc *f) {
   }
   ac_puts(o->b, "\n        ");
   for (int i = 0; i < f->n_params; i++)
-    fill(o->b, ac_sprintf(o->a, "%s%s", param_text(o->a, &f->params[i]), i + 1 < f->n_params ? "," : ""), 2 * STEP, i == 0, 2);
+    fill(o->b, ac_sprintf(o->a, "%s%s", param_text(o->a, &f->params[i]), i + 1 < f->n_params ? "," : ""), 2 * STEP,
+         i == 0, 2);
 }
 
 static void put_func(out *o, const ac_cfunc *f) {

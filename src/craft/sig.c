@@ -111,7 +111,8 @@ const char *ac_sig_nearest(const char *name) {
 }
 
 bool ac_sig_known_bare(const char *name) {
-  static const char *const bare[] = {"extract_scalar", "min", "max", "cdiv", "load", "store", "duplicate", "alloc_ub", "num_programs", "program_id", "arange"};
+  static const char *const bare[] = {"extract_scalar", "min",      "max",          "cdiv",       "load",  "store",
+                                     "duplicate",      "alloc_ub", "num_programs", "program_id", "arange"};
   for (size_t i = 0; i < AC_COUNT(bare); i++)
     if (!strcmp(bare[i], name)) return true;
   return false;

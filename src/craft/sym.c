@@ -64,7 +64,9 @@ ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x) {
   return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 ? &s->atoms.data[x->t[0].atom[0]] : NULL;
 }
 
-bool ac_sy_is_atom(const ac_sym *x, int atom) { return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 && x->t[0].atom[0] == atom; }
+bool ac_sy_is_atom(const ac_sym *x, int atom) {
+  return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 && x->t[0].atom[0] == atom;
+}
 
 bool ac_sy_const(const ac_sym *x, int64_t *v) {
   if (x->n > 1 || (x->n == 1 && x->t[0].k)) return false;
@@ -110,7 +112,9 @@ ac_sym *ac_sy_mul(ac_syms *s, ac_sym *x, ac_sym *y) {
   return r;
 }
 
-ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y) { return ac_sy_add(s, x, ac_sy_mul(s, y, ac_sy_int(s, -1))); }
+ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y) {
+  return ac_sy_add(s, x, ac_sy_mul(s, y, ac_sy_int(s, -1)));
+}
 
 /* ---- functions ---- */
 
@@ -158,7 +162,8 @@ static ac_sym *divide(ac_syms *s, ac_sym *x, ac_sym *y) {
 
 static bool has_min_max_arg(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
   ac_satom *a = ac_sy_atom(s, x);
-  return a && a->fn == fn && (a->a == y || a->b == y || has_min_max_arg(s, fn, a->a, y) || has_min_max_arg(s, fn, a->b, y));
+  return a && a->fn == fn &&
+         (a->a == y || a->b == y || has_min_max_arg(s, fn, a->a, y) || has_min_max_arg(s, fn, a->b, y));
 }
 
 ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
@@ -469,4 +474,6 @@ bool ac_sy_nonneg(ac_syms *s, ac_sym *x, const ac_fact *f) {
   return prove(s, ac_sy_bind(s, x), f, 5);
 }
 
-bool ac_sy_le(ac_syms *s, ac_sym *x, ac_sym *y, const ac_fact *f) { return ac_sy_nonneg(s, ac_sy_sub(s, y, x), f); }
+bool ac_sy_le(ac_syms *s, ac_sym *x, ac_sym *y, const ac_fact *f) {
+  return ac_sy_nonneg(s, ac_sy_sub(s, y, x), f);
+}

@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
   int64_t c;
-  int k; /* number of atoms; 0: the constant term */
+  int k;                   /* number of atoms; 0: the constant term */
   int atom[AC_SYM_DEGREE]; /* ascending */
 } ac_sterm;
 

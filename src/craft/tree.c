@@ -32,12 +32,22 @@ ac_cexpr *ac_craft_launch_cores(const ac_cstmt *s) {
   return e ? e->args[0] : NULL;
 }
 
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a && b && !strcmp(a, b));
+}
+
+/* NaN equals itself, 0 does not equal -0: what matters is that the same code comes out. */
+static bool same_bits(double x, double y) {
+  uint64_t a, b;
+  memcpy(&a, &x, sizeof a);
+  memcpy(&b, &y, sizeof b);
+  return a == b;
+}
 
 bool ac_cexpr_equal(const ac_cexpr *a, const ac_cexpr *b) {
   if (a == b) return true;
   if (!a || !b || a->kind != b->kind || a->op != b->op || a->n_args != b->n_args) return false;
-  if (a->i != b->i || memcmp(&a->f, &b->f, sizeof a->f) != 0 || !same_text(a->s, b->s)) return false;
+  if (a->i != b->i || !same_bits(a->f, b->f) || !same_text(a->s, b->s)) return false;
   for (int i = 0; i < a->n_args; i++) {
     if (!same_text(a->kw ? a->kw[i] : NULL, b->kw ? b->kw[i] : NULL)) return false;
     if (!ac_cexpr_equal(a->args[i], b->args[i])) return false;

@@ -55,7 +55,9 @@ static int64_t system_bytes(const ac_chip *chip) {
   return r ? json_integer_value(r) : 0;
 }
 
-static int64_t usable(const ac_chk *c, const ac_finfo *k) { return c->chip->ub - (k->select ? c->chip->ub_reserved : system_bytes(c->chip)); }
+static int64_t usable(const ac_chk *c, const ac_finfo *k) {
+  return c->chip->ub - (k->select ? c->chip->ub_reserved : system_bytes(c->chip));
+}
 
 /* Bytes of one tensor of buffer i. */
 static ac_sym *bytes_of(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block) {
@@ -64,7 +66,8 @@ static ac_sym *bytes_of(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block) 
     const ac_cbuffer *b = k->f->buffers.data[i];
     int64_t per = c->chip->block / ac_dtypes[b->dtype].bytes;
     ac_syms *s = &c->s;
-    ac_sym *n = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, k->dims[i][b->rank - 1], ac_sy_int(s, per)), ac_sy_int(s, c->chip->block));
+    ac_sym *n = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, k->dims[i][b->rank - 1], ac_sy_int(s, per)),
+                          ac_sy_int(s, c->chip->block));
     for (int d = 0; d + 1 < b->rank; d++) n = ac_sy_mul(s, n, k->dims[i][d]);
     return n;
   }
@@ -86,12 +89,12 @@ static int64_t sat_product(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Total bytes; `deep`: with the depth that the compiler would like. */
-static ac_range total(ac_chk *c, const ac_finfo *k, const ac_fact *f, bool deep) {
+/* Total bytes. Without a pin every buffer counts once: doubling is the compiler's, where there is room. */
+static ac_range total(ac_chk *c, const ac_finfo *k, const ac_fact *f) {
   ac_range t = {0, 0};
   for (size_t i = 0; i < k->f->buffers.len; i++) {
     const ac_cbuffer *b = k->f->buffers.data[i];
-    int64_t block, depth = b->pinned ? b->pinned : deep && k->in_loop[i] && (b->loaded || b->stored) ? 2 : 1;
+    int64_t block, depth = b->pinned ? b->pinned : 1;
     ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes_of(c, k, i, &block)), f);
     t.lo = sat_sum(t.lo, sat_product(round_up(r.lo, block), depth));
     t.hi = sat_sum(t.hi, sat_product(round_up(r.hi, block), depth));
@@ -105,7 +108,7 @@ static int64_t largest(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_satom 
   while (lo < hi) {
     int64_t mid = lo + (hi - lo + 1) / 2;
     only->lo = only->hi = mid;
-    if (total(c, k, f, false).hi <= usable(c, k))
+    if (total(c, k, f).hi <= usable(c, k))
       lo = mid;
     else
       hi = mid - 1;
@@ -138,22 +141,27 @@ static void list_buffers(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_diag
     ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes), f);
     const char *now = r.lo == r.hi ? ac_sprintf(c->a, "%lld bytes", (long long)round_up(r.lo, block))
                                    : ac_sprintf(c->a, "%s bytes", ac_sy_text(&c->s, bytes));
-    ac_note(c->diags, g, b->loc, "'%s': %s%s", b->name, now, b->pinned > 1 ? ac_sprintf(c->a, ", %d times (pinned)", b->pinned) : "");
+    ac_note(c->diags, g, b->loc, "'%s': %s%s", b->name, now,
+            b->pinned > 1 ? ac_sprintf(c->a, ", %d times (pinned)", b->pinned) : "");
   }
 }
 
 static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {
   const ac_finfo *k = l->kernel;
   bind_params(c, l, true);
-  ac_range t = total(c, k, l->facts, false);
+  ac_range t = total(c, k, l->facts);
   int64_t have = usable(c, k);
   ac_cfit verdict = t.hi <= have ? AC_FIT_PROVED : t.lo > have ? AC_FIT_REFUTED : AC_FIT_UNKNOWN;
   if (report && verdict != AC_FIT_PROVED) {
     ac_diag *g;
     if (verdict == AC_FIT_REFUTED)
-      g = ac_error(c->diags, AC0517, l->s->value->loc, "the buffers of '%s' take at least %lld bytes of UB; %s has %lld", k->f->name, (long long)t.lo, c->chip->name, (long long)have);
+      g = ac_error(c->diags, AC0517, l->s->value->loc,
+                   "the buffers of '%s' take at least %lld bytes of UB; %s has %lld", k->f->name, (long long)t.lo,
+                   c->chip->name, (long long)have);
     else
-      g = ac_warn(c->diags, AC0518, l->s->value->loc, "the buffers of '%s' fit into UB (%lld bytes) for some sizes only: the tiling code checks this", k->f->name, (long long)have);
+      g = ac_warn(c->diags, AC0518, l->s->value->loc,
+                  "the buffers of '%s' fit into UB (%lld bytes) for some sizes only: the tiling code checks this",
+                  k->f->name, (long long)have);
     list_buffers(c, k, l->facts, g);
     int only = -1, n = 0;
     for (size_t i = 0; i < k->f->buffers.len; i++) collect_atoms(c, ac_sy_bind(&c->s, k->caps[i]), &only, &n);

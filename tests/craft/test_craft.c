@@ -25,7 +25,9 @@ static void open_world(world *w) {
   assert_non_null(w->chip);
 }
 
-static int by_name(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
 
 /* Sorted names in a folder that end in `suffix`. */
 static ac_strvec list(ac_arena *a, const char *dir, const char *suffix) {
@@ -195,15 +197,19 @@ static void builder(void **unused) {
   ac_cb_param(&b, "x", ac_ce_parse(&b, "tl.tensor[tl.%s]", "float16"));
   ac_cb_param(&b, "y", NULL);
   ac_cb_param(&b, "n", NULL);
-  ac_cb_assign(&b, "buf", ac_ce_kwarg(&b, ac_ce_tl(&b, "alloc_ub", 1, ac_ce_int(&b, 64)), "dtype", ac_ce_parse(&b, "tl.float16")));
+  ac_cb_assign(
+      &b, "buf",
+      ac_ce_kwarg(&b, ac_ce_tl(&b, "alloc_ub", 1, ac_ce_int(&b, 64)), "dtype", ac_ce_parse(&b, "tl.float16")));
   ac_cb_for(&b, "i", ac_ce_int(&b, 0), ac_ce_name(&b, "n"), ac_ce_int(&b, 64));
   ac_cb_assign(&b, "off", ac_ce_parse(&b, "i + tl.arange(0, min(%d, n - i))", 64));
   ac_cb_with(&b, AC_STAGE_COPYIN);
-  ac_cb_call(&b, ac_ce_tl(&b, "load", 2, ac_ce_bin(&b, AC_OP_ADD, ac_ce_name(&b, "x"), ac_ce_name(&b, "off")), ac_ce_name(&b, "buf")));
+  ac_cb_call(&b, ac_ce_tl(&b, "load", 2, ac_ce_bin(&b, AC_OP_ADD, ac_ce_name(&b, "x"), ac_ce_name(&b, "off")),
+                          ac_ce_name(&b, "buf")));
   ac_cb_end(&b);
   ac_cb_with(&b, AC_STAGE_COMPUTE);
   ac_cb_if(&b, ac_ce_parse(&b, "i > 0"));
-  ac_cb_call(&b, ac_ce_tl(&b, "vmul", 3, ac_ce_name(&b, "buf"), ac_ce_name(&b, "buf"), ac_ce_neg(&b, ac_ce_float(&b, 2))));
+  ac_cb_call(
+      &b, ac_ce_tl(&b, "vmul", 3, ac_ce_name(&b, "buf"), ac_ce_name(&b, "buf"), ac_ce_neg(&b, ac_ce_float(&b, 2))));
   ac_cb_elif(&b, ac_ce_parse(&b, "i == 0 and n > 1"));
   ac_cb_comment(&b, "the first");
   ac_cb_call(&b, ac_ce_tl(&b, "vmul", 3, ac_ce_name(&b, "buf"), ac_ce_name(&b, "buf"), ac_ce_float(&b, 2)));
@@ -226,7 +232,9 @@ static void builder(void **unused) {
   ac_cmodule *m = ac_craft_parse(w.a, "again", text, &w.d);
   assert_non_null(m);
   assert_string_equal(text, ac_craft_print(w.a, m));
-  assert_non_null(strstr(text, "            elif i == 0 and n > 1:\n                # the first\n                tl.vmul(buf, buf, 2.0)\n"));
+  assert_non_null(strstr(
+      text,
+      "            elif i == 0 and n > 1:\n                # the first\n                tl.vmul(buf, buf, 2.0)\n"));
   assert_non_null(strstr(text, "tl.vmul(buf, buf, -2.0)"));
   ac_craft_check_opts o = {w.chip};
   assert_true(ac_craft_check(w.a, b.module, &o, &w.d)); /* trees without locations are checked as well */
@@ -296,7 +304,9 @@ static void reference(void **unused) {
   int missing = 0;
   for (size_t i = 0; i < AC_COUNT(names); i++) {
     if (!names[i]) continue;
-    if (strstr(page, ac_sprintf(w.a, "tl.%s(", names[i])) || strstr(page, ac_sprintf(w.a, "tl.%s`", names[i])) || strstr(page, ac_sprintf(w.a, "`%s(", names[i]))) continue;
+    if (strstr(page, ac_sprintf(w.a, "tl.%s(", names[i])) || strstr(page, ac_sprintf(w.a, "tl.%s`", names[i])) ||
+        strstr(page, ac_sprintf(w.a, "`%s(", names[i])))
+      continue;
     fprintf(stderr, "docs/craft.md does not explain tl.%s\n", names[i]);
     missing++;
   }
@@ -315,17 +325,21 @@ static void reference(void **unused) {
 static void python(void **unused) {
   (void)unused;
   ac_arena *a = ac_arena_new();
-  const char *argv[] = {"/usr/bin/python3", "-c",
-                        "import ast, sys, pathlib\n"
-                        "n = 0\n"
-                        "for folder in sys.argv[1:]:\n"
-                        "    for p in sorted(pathlib.Path(folder).rglob('*.craft')):\n"
-                        "        if p.with_suffix('.out').exists() or 'examples' in folder:\n"
-                        "            ast.parse(p.read_text()); n += 1\n"
-                        "    for p in sorted(pathlib.Path(folder).rglob('*.out')) + sorted(pathlib.Path(folder).rglob('*.checked')):\n"
-                        "        ast.parse(p.read_text()); n += 1\n"
-                        "sys.exit(n < 10)\n",
-                        AC_SOURCE_DIR "/tests/craft/cases", AC_SOURCE_DIR "/data/examples", NULL};
+  const char *argv[] = {
+      "/usr/bin/python3",
+      "-c",
+      "import ast, sys, pathlib\n"
+      "n = 0\n"
+      "for folder in sys.argv[1:]:\n"
+      "    for p in sorted(pathlib.Path(folder).rglob('*.craft')):\n"
+      "        if p.with_suffix('.out').exists() or 'examples' in folder:\n"
+      "            ast.parse(p.read_text()); n += 1\n"
+      "    for p in sorted(pathlib.Path(folder).rglob('*.out')) + sorted(pathlib.Path(folder).rglob('*.checked')):\n"
+      "        ast.parse(p.read_text()); n += 1\n"
+      "sys.exit(n < 10)\n",
+      AC_SOURCE_DIR "/tests/craft/cases",
+      AC_SOURCE_DIR "/data/examples",
+      NULL};
   if (!ac_exists(argv[0])) skip();
   ac_proc_spec spec = {.argv = argv, .timeout = 60};
   ac_proc r;
@@ -336,7 +350,8 @@ static void python(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cases), cmocka_unit_test(error_book), cmocka_unit_test(builder),
-                                     cmocka_unit_test(annotations), cmocka_unit_test(reference), cmocka_unit_test(python)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cases),     cmocka_unit_test(error_book),
+                                     cmocka_unit_test(builder),   cmocka_unit_test(annotations),
+                                     cmocka_unit_test(reference), cmocka_unit_test(python)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

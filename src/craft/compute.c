@@ -1,0 +1,386 @@
+/* Compute primitives: dtypes, casts, masks, and the count that an absent one stands for. */
+#include "craft/check.h"
+
+#include <string.h>
+
+static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+
+static const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
+
+static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
+  return c->fn->f->buffers.data[v->buf]->dtype;
+}
+
+typedef struct {
+  int dst, srcs[3], n_srcs, work, mask, scalar, count, mode; /* operand numbers; -1: none */
+} roles;
+
+static roles roles_of(const ac_sig *s) {
+  roles r = {.dst = 0, .work = -1, .mask = -1, .scalar = -1, .count = -1, .mode = -1};
+  for (int i = 1; i < s->n; i++) {
+    const char *n = s->op[i].name;
+    if (!strcmp(n, "work"))
+      r.work = i;
+    else if (!strcmp(n, "mask"))
+      r.mask = i;
+    else if (!strcmp(n, "count"))
+      r.count = i;
+    else if (!strcmp(n, "mode"))
+      r.mode = i;
+    else if (s->op[i].kinds[0] == 'B')
+      r.srcs[r.n_srcs++] = i;
+    else if (r.scalar < 0)
+      r.scalar = i;
+  }
+  return r;
+}
+
+static bool is_form(const ac_sig *s, ac_form f) {
+  return s->prim == AC_P_INST && ac_insts[s->inst].form == f;
+}
+static bool is_compare(const ac_sig *s) {
+  return is_form(s, AC_FORM_COMPARE) || is_form(s, AC_FORM_COMPARE_S);
+}
+
+/* dtypes of the element operands: of an instruction its table says, composed primitives are made of float instructions. */
+static uint32_t dtypes_of(const ac_sig *s) {
+  if (s->prim == AC_P_INST) return ac_insts[s->inst].dtypes;
+  if (s->prim == AC_P_VSUB_SCALAR) return ac_insts[AC_I_ADDS].dtypes;
+  if (s->prim == AC_P_VNEG) return ac_insts[AC_I_MULS].dtypes;
+  if (s->prim == AC_P_VDIV_SCALAR) return ac_insts[AC_I_DIV].dtypes;
+  return AC_DTYPES_FLOAT;
+}
+
+static const char *dtype_list(ac_chk *c, uint32_t set) {
+  ac_buf b;
+  ac_buf_init(&b, c->a);
+  for (int d = 0; d < AC_DTYPE_COUNT; d++)
+    if (set & AC_BIT(d)) ac_printf(&b, "%s%s", b.len ? ", " : "", ac_dtypes[d].name);
+  return ac_buf_str(&b);
+}
+
+static bool check_cast(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
+  static const char *const names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
+  ac_dtype dst = buf_dtype(c, &v[0]), src = buf_dtype(c, &v[1]);
+  unsigned rounds = ac_cast_rounds(dst, src);
+  if (!rounds) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->loc, "there is no cast from %s to %s", ac_dtypes[src].name,
+                          ac_dtypes[dst].name);
+    if (src == dst)
+      ac_help(ac_chk_d(c), g, "copy with tl.vcopy(dst, src)");
+    else if (ac_cast_rounds(AC_F32, src) && ac_cast_rounds(dst, AC_F32))
+      ac_help(ac_chk_d(c), g, "go through float32: tl.cast(tmp, src), tl.cast(dst, tmp)");
+    else if (ac_cast_rounds(AC_F16, src) && ac_cast_rounds(dst, AC_F16))
+      ac_help(ac_chk_d(c), g, "go through float16: tl.cast(tmp, src), tl.cast(dst, tmp)");
+    return false;
+  }
+  int mode = -1;
+  if (e->args[2]) {
+    for (int i = 0; i < (int)AC_COUNT(names); i++)
+      if (!strcmp(names[i], e->args[2]->s)) mode = i;
+    if (mode < 0 || !(rounds & 1u << mode)) {
+      ac_buf b;
+      ac_buf_init(&b, c->a);
+      for (int i = 0; i < (int)AC_COUNT(names); i++)
+        if (rounds & 1u << i) ac_printf(&b, "%s\"%s\"", b.len ? ", " : "", names[i]);
+      ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->args[2]->loc, "the cast from %s to %s has no rounding \"%s\"",
+                            ac_dtypes[src].name, ac_dtypes[dst].name, e->args[2]->s);
+      ac_help(ac_chk_d(c), g, "it has %s", ac_buf_str(&b));
+      return false;
+    }
+  } else { /* exact casts need no rounding; to ints as C does, else to nearest even */
+    bool to_int = ac_dtypes[dst].cls != AC_FLOATING && ac_dtypes[src].cls == AC_FLOATING;
+    bool widens = ac_dtypes[dst].cls == AC_FLOATING && ac_dtypes[dst].bytes > ac_dtypes[src].bytes;
+    ac_round best[] = {widens ? AC_RN_NONE : to_int ? AC_RN_TRUNC : AC_RN_RINT, AC_RN_RINT, AC_RN_NONE};
+    for (size_t i = 0; mode < 0 && i < AC_COUNT(best); i++)
+      if (rounds & 1u << best[i]) mode = (int)best[i];
+    if (mode < 0) return false;
+    ac_cexpr *m = ac_chk_new(c, AC_CE_STR, e->loc);
+    m->s = names[mode];
+    m->type = AC_CT_STR;
+    e->args[2] = m;
+    e->kw[2] = "mode";
+    if (e->args[3]) e->kw[3] = "count";
+  }
+  e->round = (ac_round)mode;
+  return true;
+}
+
+static bool mask_dtype(ac_chk *c, const ac_cexpr *e, const ac_kval *v, const char *what) {
+  ac_dtype d = buf_dtype(c, v);
+  if (d == AC_U8) return true;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "%s must be a uint8 buffer (one bit a lane); '%s' is %s", what,
+                        ac_chk_buf_name(c, v->buf), ac_dtypes[d].name);
+  ac_help(ac_chk_d(c), g, "mask = tl.alloc_ub(tl.cdiv(n, 8), tl.uint8)");
+  return false;
+}
+
+static bool check_dtypes(ac_chk *c, ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
+  if (is_form(s, AC_FORM_CAST)) return check_cast(c, e, v);
+  if (is_compare(s) && !mask_dtype(c, e->args[0], &v[0], "the destination of a compare")) return false;
+  if (r->mask > 0 && !mask_dtype(c, e->args[r->mask], &v[r->mask], "the mask")) return false;
+  int first = is_compare(s) ? 1 : 0;
+  ac_dtype d = buf_dtype(c, &v[first]);
+  for (int k = 0; k < r->n_srcs + (r->work >= 0); k++) {
+    int i = k < r->n_srcs ? r->srcs[k] : r->work;
+    ac_dtype x = buf_dtype(c, &v[i]);
+    if (x == d) continue;
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->args[i]->loc, "tl.%s mixes %s ('%s') and %s ('%s')", s->name,
+                          ac_dtypes[d].name, ac_chk_buf_name(c, v[first].buf), ac_dtypes[x].name,
+                          ac_chk_buf_name(c, v[i].buf));
+    ac_help(ac_chk_d(c), g, "cast first: tl.cast(tmp, %s) with tmp = tl.alloc_ub(..., tl.%s)",
+            ac_chk_buf_name(c, v[i].buf), ac_dtypes[d].name);
+    return false;
+  }
+  uint32_t set = dtypes_of(s);
+  if (!(set & AC_BIT(d))) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s has no %s form", s->name, ac_dtypes[d].name);
+    ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),
+            (set & AC_BIT(AC_F32)) && ac_cast_rounds(AC_F32, d) ? "; cast to float32 first: tl.cast(tmp, src)" : "");
+    return false;
+  }
+  if (r->scalar >= 0 && ac_dtypes[d].cls != AC_FLOATING && v[r->scalar].kind == AC_CT_FLOAT) {
+    ac_error(ac_chk_d(c), AC0508, e->args[r->scalar]->loc, "tl.%s of %s buffers takes an int, `%s` is a float",
+             s->name, ac_dtypes[d].name, text(c, e->args[r->scalar]));
+    return false;
+  }
+  return true;
+}
+
+static bool check_mode(ac_chk *c, const ac_cexpr *e, const roles *r) {
+  static const char *const modes[] = {"lt", "gt", "eq", "le", "ge", "ne"};
+  const ac_cexpr *m = e->args[r->mode];
+  for (size_t i = 0; i < AC_COUNT(modes); i++)
+    if (!strcmp(m->s, modes[i])) return true;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0505, m->loc, "there is no comparison \"%s\"", m->s);
+  ac_help(ac_chk_d(c), g, "\"lt\", \"gt\", \"eq\", \"le\", \"ge\" or \"ne\"");
+  return false;
+}
+
+static const char *extent_text(ac_chk *c, ac_sym *x) {
+  return x ? ac_sy_text(&c->s, x) : "not known";
+}
+
+static ac_kval ask_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac_kval *v) {
+  const ac_kbuf *b = &c->st->bufs[v->buf];
+  if (b->wrong) return none;
+  ac_diag *g =
+      ac_error(ac_chk_d(c), AC0513, e->loc, "how much of '%s' is valid here is not known, so tl.%s needs `count=`",
+               ac_chk_buf_name(c, v->buf), s->name);
+  if (b->loc.line) ac_note(ac_chk_d(c), g, b->loc, "it was last written here");
+  ac_help(ac_chk_d(c), g, "tl.%s(..., count=n)", s->name);
+  return none;
+}
+
+/* The value that the absent count stands for; NULL after an error. */
+static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
+  if (!r->n_srcs) { /* a fill: all of the destination */
+    ac_sym *cap = c->fn->caps[v[0].buf];
+    return v[0].len ? v[0].len : v[0].off ? ac_sy_sub(&c->s, cap, v[0].off) : cap;
+  }
+  ac_sym *n = NULL;
+  int first = -1;
+  bool dst_in = s->prim == AC_P_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN);
+  for (int k = 0; k < r->n_srcs + (r->mask >= 0) + dst_in; k++) {
+    int i = k < r->n_srcs ? r->srcs[k] : k == r->n_srcs && r->mask >= 0 ? r->mask : 0;
+    ac_sym *x = ac_chk_extent(c, &v[i]);
+    if (!x) {
+      (void)ask_count(c, e, s, &v[i]);
+      return NULL;
+    }
+    if (n && x != n) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0512, e->loc, "tl.%s: `%s` holds %s elements and `%s` %s", s->name,
+                            text(c, e->args[first]), extent_text(c, n), text(c, e->args[i]), extent_text(c, x));
+      ac_note(ac_chk_d(c), g, c->st->bufs[v[first].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[first].buf));
+      if (v[i].buf != v[first].buf)
+        ac_note(ac_chk_d(c), g, c->st->bufs[v[i].buf].loc, "'%s' was set here", ac_chk_buf_name(c, v[i].buf));
+      ac_help(ac_chk_d(c), g, "say how many: tl.%s(..., count=n)", s->name);
+      return NULL;
+    }
+    n = x;
+    if (first < 0) first = i;
+  }
+  return n;
+}
+
+static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, const ac_kval *v, ac_sym *count) {
+  ac_sym *x = ac_chk_extent(c, v);
+  const char *name = ac_chk_buf_name(c, v->buf);
+  if (x && v->len) { /* the part itself, and what is valid of the buffer */
+    ac_kval whole = *v;
+    whole.len = NULL;
+    check_reads(c, e, s, i, &whole, count);
+  }
+  if (!x || x == count) return;
+  ac_oblig o = {.x = count, .y = x, .code = AC0514, .loc = e->args[i]->loc, .other = c->st->bufs[v->buf].loc};
+  o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", s->name,
+                         extent_text(c, count), name, extent_text(c, x));
+  o.help = "a smaller count, or a pad value in tl.load";
+  ac_chk_must_le(c, o);
+}
+
+static bool same_place(ac_chk *c, const ac_kval *x, const ac_kval *y) {
+  ac_sym *zero = ac_sy_int(&c->s, 0);
+  return x->buf == y->buf && (x->off ? x->off : zero) == (y->off ? y->off : zero);
+}
+
+static bool check_overlap(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
+  bool inplace = s->prim != AC_P_INST || (ac_insts[s->inst].flags & (AC_INST_INPLACE | AC_INST_WORK));
+  if (inplace) return true;
+  for (int k = 0; k < r->n_srcs; k++)
+    if (same_place(c, &v[0], &v[r->srcs[k]])) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0523, e->loc, "tl.%s cannot write to its own source '%s'", s->name,
+                            ac_chk_buf_name(c, v[0].buf));
+      ac_help(ac_chk_d(c), g, "give it a buffer of its own");
+      return false;
+    }
+  return true;
+}
+
+static int64_t lanes(ac_chk *c, ac_dtype d) {
+  return (c->chip ? c->chip->repeat : 256) / ac_dtypes[d].bytes;
+}
+
+/* A compare writes one bit a lane, whole repeats of lanes. */
+static void check_mask_room(ac_chk *c, const ac_cexpr *e, const ac_kval *v, ac_sym *count) {
+  ac_syms *s = &c->s;
+  ac_sym *l = ac_sy_int(s, lanes(c, buf_dtype(c, &v[1])));
+  ac_sym *bits = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, count, l), l), *cap = c->fn->caps[v[0].buf];
+  ac_sym *bytes = ac_sy_fn(s, AC_SY_CDIV, bits, ac_sy_int(s, 8));
+  ac_sym *room =
+      ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, cap, ac_sy_int(s, 32)), ac_sy_int(s, 32)); /* UB is given out in blocks */
+  int64_t need, have;
+  if (!ac_sy_const(bytes, &need) || !ac_sy_const(room, &have) || need <= have) {
+    /* whole repeats may reach past ceil(count / 8): the lowering rounds the allocation up; what must hold is count <= 8 * capacity */
+    ac_oblig o = {.x = count, .y = ac_sy_mul(s, cap, ac_sy_int(s, 8)), .code = AC0516, .loc = e->args[0]->loc};
+    o.refuted = ac_sprintf(c->a, "a mask of %s lanes does not fit into '%s' of %s bytes", extent_text(c, count),
+                           ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
+    o.unknown = ac_sprintf(c->a, "a mask of %s lanes may not fit into '%s' of %s bytes", extent_text(c, count),
+                           ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
+    o.help = "tl.alloc_ub(tl.cdiv(lanes, 8), tl.uint8)";
+    ac_chk_must_le(c, o);
+    return;
+  }
+  if (c->quiet) return;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0516, e->args[0]->loc,
+                        "the mask of %s lanes takes %lld bytes in whole repeats; '%s' has %lld",
+                        extent_text(c, count), (long long)need, ac_chk_buf_name(c, v[0].buf), (long long)have);
+  ac_help(ac_chk_d(c), g, "tl.alloc_ub(%lld, tl.uint8)", (long long)need);
+}
+
+/* Work space of a reduction, as the instruction wants it; only a certain lack is reported. */
+static void check_work_room(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int work, const ac_kval *v,
+                            ac_sym *count) {
+  int64_t n, cap;
+  ac_dtype d = buf_dtype(c, &v[work]);
+  if (c->quiet || !ac_sy_const(count, &n) || !ac_sy_const(c->fn->caps[v[work].buf], &cap)) return;
+  int64_t need = ac_reduce_work_bytes(s->inst, d, n), have = (cap * ac_dtypes[d].bytes + 31) / 32 * 32;
+  if (need <= have) return;
+  ac_diag *g = ac_error(c->diags, AC0516, e->args[work]->loc,
+                        "tl.%s of %lld elements needs %lld bytes of work space; '%s' has %lld", s->name, (long long)n,
+                        (long long)need, ac_chk_buf_name(c, v[work].buf), (long long)have);
+  ac_help(c->diags, g, "tl.alloc_ub(%lld, tl.%s)", (long long)(need / ac_dtypes[d].bytes), ac_dtypes[d].name);
+}
+
+static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *v) {
+  if (c->quiet) return;
+  for (int i = 0; i < s->n; i++)
+    if (v[i].kind == AC_CT_BUFFER) {
+      c->fn->f->buffers.data[v[i].buf]->computed = true;
+      if (is_compare(s)) *(i ? &c->fn->whole_bufs[v[i].buf] : &c->fn->mask_bufs[v[i].buf]) = true;
+    }
+  if (r->mask >= 0) c->fn->select = true;
+}
+
+/* Buffers with rows: a count must be whole, since the pitch of the rows is the compiler's. */
+static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
+                        ac_sym *count) {
+  const ac_kbuf *shape = NULL;
+  for (int k = 0; k < r->n_srcs; k++) {
+    const ac_kbuf *b = &c->st->bufs[v[r->srcs[k]].buf];
+    if (b->rank < 2 && (!shape || shape->rank < 2)) {
+      shape = b;
+      continue;
+    }
+    bool same = !shape || shape->rank == b->rank;
+    for (int d = 0; same && shape && d < b->rank; d++) same = shape->ext[d] == b->ext[d];
+    if (!same) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s: its sources have different shapes", s->name);
+      ac_help(ac_chk_d(c), g, "load them with tiles of the same shape into buffers of the same rank");
+      return false;
+    }
+    shape = b;
+  }
+  int dst_rank = c->fn->f->buffers.data[v[0].buf]->rank;
+  if (!shape || shape->rank < 2) {
+    if (dst_rank < 2 || !r->n_srcs) return true;
+  } else {
+    bool reduce = is_form(s, AC_FORM_REDUCE) || is_compare(s);
+    if (reduce) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "tl.%s of a buffer with %d dimensions is not supported yet",
+                            s->name, shape->rank);
+      ac_help(ac_chk_d(c), g, "load one row at a time into a buffer with one dimension");
+      return false;
+    }
+    ac_sym *all = ac_sy_int(&c->s, 1);
+    for (int d = 0; d < shape->rank; d++)
+      all = shape->ext[d] ? ac_sy_mul(&c->s, all, shape->ext[d]) : ac_sy_fresh(&c->s, "?");
+    if (dst_rank == shape->rank && count == all) return true;
+  }
+  ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s must work on whole tiles, into a buffer of the same rank",
+                        s->name);
+  ac_help(ac_chk_d(c), g, "leave out `count=`, and give '%s' the dimensions of the source",
+          ac_chk_buf_name(c, v[0].buf));
+  return false;
+}
+
+ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
+  roles r = roles_of(s);
+  if (!check_dtypes(c, e, s, &r, v) || (r.mode >= 0 && is_compare(s) && !check_mode(c, e, &r)) ||
+      !check_overlap(c, e, s, &r, v))
+    return ac_chk_failed(c, e);
+  bool readable = true, dst_in = s->prim == AC_P_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN);
+  for (int k = 0; k < r.n_srcs; k++)
+    readable = ac_chk_readable(c, &v[r.srcs[k]], e->args[r.srcs[k]]->loc) && readable;
+  if (r.mask >= 0) readable = ac_chk_readable(c, &v[r.mask], e->args[r.mask]->loc) && readable;
+  if (dst_in) readable = ac_chk_readable(c, &v[0], e->args[0]->loc) && readable;
+  note_use(c, s, &r, v);
+  ac_sym *count = r.count >= 0 && e->args[r.count] ? v[r.count].sym : readable ? implied_count(c, e, s, &r, v) : NULL;
+  if (!count) {
+    return ac_chk_failed(c, e);
+  }
+  if (!check_ranks(c, e, s, &r, v, count)) return ac_chk_failed(c, e);
+  for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], &v[r.srcs[k]], count);
+  if (dst_in) check_reads(c, e, s, 0, &v[0], count);
+  if (r.mask >= 0) check_reads(c, e, s, r.mask, &v[r.mask], count);
+  if (!e->args[r.count] && !c->quiet) {
+    ac_cexpr *n = ac_chk_write(c, count, NULL, false);
+    if (!n && r.n_srcs) return ask_count(c, e, s, &v[r.srcs[0]]);
+    if (!n) {
+      ac_error(c->diags, AC0513, e->loc, "tl.%s needs `count=` here", s->name);
+      return none;
+    }
+    e->args[r.count] = n;
+    e->kw[r.count] = "count";
+  }
+  bool keep = dst_in;
+  const ac_kbuf *shape = NULL;
+  for (int k = 0; k < r.n_srcs; k++) {
+    keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
+    if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
+  }
+  if (is_form(s, AC_FORM_REDUCE)) {
+    check_work_room(c, e, s, r.work, v, count);
+    c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
+    ac_chk_written(c, &v[0], ac_sy_int(&c->s, 1), NULL, false, e->loc);
+  } else if (is_compare(s)) {
+    check_mask_room(c, e, v, count);
+    c->st->bufs[v[0].buf] = (ac_kbuf){.set = AC_SET, .mask = true, .rank = 1, .ext = {count}, .loc = e->loc};
+  } else {
+    ac_kbuf copy = shape ? *shape : (ac_kbuf){0};
+    ac_chk_written(c, &v[0], count, shape ? &copy : NULL, keep, e->loc);
+  }
+  return none;
+}

@@ -183,7 +183,7 @@ static bool torch_norm(ac_rule *r) {
 }
 
 /* Matrix norms of order 1 and inf: the largest (smallest, for the negative ones) sum of absolute values along one dimension. */
-static bool matrix_norm(ac_rule *r, const ac_sym *const *dims, int n) {
+static bool matrix_norm(ac_rule *r, const ac_sym **dims, int n) {
   ac_value *x = r->args[0].t;
   double ord = r->args[1].f;
   int a, b;
@@ -200,7 +200,7 @@ static bool matrix_norm(ac_rule *r, const ac_sym *const *dims, int n) {
   ac_value *s = AP(r, AC_G_SUM, A_T(AP(r, AC_G_ABS, A_T(x))), A_IS(along, 1), A_B(true), r->args[4]);
   s = AP(r, ord > 0 ? AC_G_AMAX : AC_G_AMIN, A_T(s), A_IS(along + 1, 1), A_B(true));
   if (r->args[3].b || !s) return ac_rule_give(r, s);
-  return ac_rule_give(r, AP(r, AC_G_SQUEEZE, A_T(s), A_IS(dims ? (const ac_sym **)(uintptr_t)dims : NULL, 2)));
+  return ac_rule_give(r, AP(r, AC_G_SQUEEZE, A_T(s), A_IS(dims, 2)));
 }
 
 static bool linalg_norm(ac_rule *r) {

@@ -180,7 +180,10 @@ ac_value *ac_graph_op2(ac_graph *g, ac_op op, ac_value *x, ac_value *y, ac_loc l
 ac_value *ac_graph_cast(ac_graph *g, ac_value *x, ac_dtype d, ac_loc loc);
 /* PyTorch's promotion of two values. */
 ac_dtype ac_graph_promote(const ac_value *x, const ac_value *y);
-/* Drops nodes that no output needs. */
+/* Drops nodes that no output needs, and those that change nothing (clones, casts and views to what is there already). Afterwards nodes
+ * stand in the order in which the outputs need them, values are numbered by it, and shapes are resolved: sizes that are equal by the
+ * guards are one pointer, those pinned by a guard are constants. A graph without outputs is left as it is; one without inputs (a
+ * generator graph) keeps its outputs' own nodes, which another graph points to. */
 void ac_graph_prune(ac_graph *g);
 /* Invariants: topological order, shapes and dtypes re-inferred equal; a message or NULL. */
 const char *ac_graph_verify(ac_graph *g);

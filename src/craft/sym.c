@@ -391,7 +391,7 @@ static ac_range atom_range(ac_syms *s, int i, const ac_fact *f, int depth) {
   return clip(r, by_facts(&m, f));
 }
 
-enum { DEPTH = 8, BUDGET = 4000 };
+enum { DEPTH = 8, BUDGET = 500 };
 
 ac_range ac_sy_range(ac_syms *s, ac_sym *x, const ac_fact *f) {
   s->budget = BUDGET;

@@ -210,7 +210,8 @@ static int64_t ibinary(const ac_node *n, int64_t a, int64_t b, int64_t p, int mo
   default: return 0;
   }
 }
-static int64_t iunary(const ac_node *n, int64_t a) {
+/* p and q: the bounds, which PyTorch casts to the integer dtype first. */
+static int64_t iunary(const ac_node *n, int64_t a, int64_t p, int64_t q) {
   switch (n->op) {
   case AC_G_NEG: return (int64_t)(0 - (uint64_t)a);
   case AC_G_ABS: return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
@@ -219,6 +220,8 @@ static int64_t iunary(const ac_node *n, int64_t a) {
   case AC_G_BITWISE_NOT: return n->outs[0]->dtype == AC_BOOL ? !a : ~a;
   case AC_G_RELU: return a < 0 ? 0 : a;
   case AC_G_RELU6: return a < 0 ? 0 : a > 6 ? 6 : a;
+  case AC_G_HARDTANH: return a < p ? p : a > q ? q : a;
+  case AC_G_THRESHOLD: return a <= p ? q : a;
   default: return a; /* clone, floor, ceil, round, trunc */
   }
 }
@@ -364,7 +367,7 @@ static void elt_chunk(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, r
   if (two) read_broadcast(r, n->args[1].t, s, start, cnt, as_int, (ref_buf){.f = b});
   for (int64_t i = 0; i < cnt; i++) {
     if (bools) dst.i[i] = as_int ? icompare(n->op, ia[i], two ? ib[i] : 0) : compare(n->op, a[i], two ? b[i] : 0);
-    else if (as_int) dst.i[i] = two ? ibinary(n, ia[i], ib[i], (int64_t)p, mode) : iunary(n, ia[i]);
+    else if (as_int) dst.i[i] = two ? ibinary(n, ia[i], ib[i], (int64_t)p, mode) : iunary(n, ia[i], (int64_t)p, (int64_t)q);
     else dst.f[i] = two ? binary(n, a[i], b[i], p, mode) : unary(n, a[i], p, q);
   }
   if (n->op == AC_G_GELU) {

@@ -1,6 +1,6 @@
 /* Schedule: fused element-wise chains with any broadcasting.
  *
- * Outputs of one shape become one kernel: every input is read once, every output written once, whatever lies between stays in UB. The
+ * Outputs of one shape become one phase of the kernel: every input is read once, every output written once, whatever lies between stays in UB. The
  * iteration space is the outputs' shape as a flat range, cut into one contiguous piece a core (so every core gets the same share,
  * whatever the shape). Without broadcasting that is the whole story. With broadcasting, adjacent dimensions that all tensors treat
  * alike are merged into groups; a row is the innermost group, a core walks its rows (or parts of rows) and each tensor has its own
@@ -25,12 +25,12 @@ typedef struct {
 } leaf;
 
 typedef struct {
-  int from, to;        /* dimensions of the space */
-  uint64_t leaves;     /* bit k: leaf k varies along it */
-  const char *name;    /* host local and kernel parameter with its size */
-  const char *size;    /* host expression */
-  int anchor;          /* leaf that `size` is read from; -1 */
-  bool used;           /* the kernel needs it */
+  int from, to;     /* dimensions of the space */
+  uint64_t leaves;  /* bit k: leaf k varies along it */
+  const char *name; /* host local and kernel parameter with its size */
+  const char *size; /* host expression */
+  int anchor;       /* leaf that `size` is read from; -1 */
+  bool used;        /* the kernel needs it */
 } group;
 
 typedef struct {
@@ -42,9 +42,9 @@ typedef struct {
 
 typedef struct {
   pl_ctx *p;
-  int index;      /* of the launch */
+  int index; /* of the phase */
   vir v;
-  int rank;       /* iteration space */
+  int rank; /* iteration space */
   const ac_sym *const *dim;
   AC_VEC(int) outs; /* graph outputs */
   leaf leaves[MAX_LEAVES];
@@ -53,15 +53,18 @@ typedef struct {
   int n_groups;
   AC_VEC(memo) memos;
   AC_VEC(pl_scalar) scalars; /* run-time scalars from the host */
-  pl_names names;            /* of the kernel */
-  const char *kernel;
+  pl_names *names;           /* of the kernel, shared by its phases */
   const char **out_ptr;
-  const char *host_n, *host_per_core, *host_cores, *host_tile; /* locals of the host function */
+  const char *n, *per_core, *cores, *tile_name,
+      *mask_bytes; /* locals of the host function; all but cores kernel parameters, too */
+  int phases;      /* of the kernel: UB is shared out */
   int64_t tile, align;
   bool rows;
 } elt;
 
-static bool is_view(ac_op op) { return op == AC_G_RESHAPE || op == AC_G_UNSQUEEZE || op == AC_G_SQUEEZE; }
+static bool is_view(ac_op op) {
+  return op == AC_G_RESHAPE || op == AC_G_UNSQUEEZE || op == AC_G_SQUEEZE;
+}
 
 static bool same_shape(const elt *e, int ra, const ac_sym *const *a, int rb, const ac_sym *const *b) {
   if (ra != rb) return false;
@@ -82,7 +85,9 @@ static bool one_element(const elt *e, const ac_value *v) {
   return true;
 }
 
-static const char *op_name(const ac_value *v) { return v->name ? v->name : v->def ? ac_op_info(v->def->op)->id : "?"; }
+static const char *op_name(const ac_value *v) {
+  return v->name ? v->name : v->def ? ac_op_info(v->def->op)->id : "?";
+}
 
 static bool no(elt *e, const ac_value *v, const char *why) {
   return pl_refuse(e->p, v->def ? v->def->loc : AC_NOLOC, op_name(v), "%s", why);
@@ -106,8 +111,8 @@ static bool add_leaf(elt *e, int input, const ac_value *v, int rank, const ac_sy
 
 /* The shape in which a node that is looked at in `shape` looks at its operand: an element-wise operand follows a reshape of the result
  * when it has the result's shape itself. */
-static bool operand_shape(const elt *e, const ac_value *result, int rank, const ac_sym *const *shape, const ac_value *o, int *orank,
-                          const ac_sym *const **oshape) {
+static bool operand_shape(const elt *e, const ac_value *result, int rank, const ac_sym *const *shape,
+                          const ac_value *o, int *orank, const ac_sym *const **oshape) {
   const ac_sym *const *own = (const ac_sym *const *)o->shape, *const *res = (const ac_sym *const *)result->shape;
   *orank = o->rank;
   *oshape = own;
@@ -126,7 +131,8 @@ static bool collect(elt *e, const ac_value *v, int rank, const ac_sym *const *sh
     return add_leaf(e, in, v, rank, shape);
   }
   for (size_t i = 0; i < e->memos.len; i++)
-    if (e->memos.data[i].v == v && same_shape(e, e->memos.data[i].rank, e->memos.data[i].shape, rank, shape)) return true;
+    if (e->memos.data[i].v == v && same_shape(e, e->memos.data[i].rank, e->memos.data[i].shape, rank, shape))
+      return true;
   memo m = {.v = v, .shape = shape, .rank = rank};
   ac_push(e->p->a, &e->memos, m);
   const ac_node *n = v->def;
@@ -165,8 +171,10 @@ static void make_groups(elt *e) {
     for (int k = 0; k < e->n_leaves; k++)
       if (varies(e, &e->leaves[k], i) == 1) m |= UINT64_C(1) << k;
     group *last = e->n_groups ? &e->groups[e->n_groups - 1] : NULL;
-    if (last && (trivial || last->leaves == m)) last->to = i + 1;
-    else if (!trivial) e->groups[e->n_groups++] = (group){.from = e->n_groups ? i : 0, .to = i + 1, .leaves = m, .anchor = -1};
+    if (last && (trivial || last->leaves == m))
+      last->to = i + 1;
+    else if (!trivial)
+      e->groups[e->n_groups++] = (group){.from = e->n_groups ? i : 0, .to = i + 1, .leaves = m, .anchor = -1};
   }
   if (e->n_groups) e->groups[0].from = 0;
   for (int k = 0; k < e->n_leaves; k++) {
@@ -209,7 +217,8 @@ static void size_groups(elt *e, pl_names *host) {
       if ((gr->leaves >> k & 1) && e->leaves[k].own && e->leaves[k].full) gr->anchor = k;
     for (int k = 0; k < e->n_leaves && gr->anchor < 0; k++)
       if ((gr->leaves >> k & 1) && e->leaves[k].own) gr->anchor = k;
-    gr->size = gr->anchor >= 0 ? extent_of(e, &e->leaves[gr->anchor], gr->from, gr->to) : extent_by_symbols(e, gr->from, gr->to);
+    gr->size = gr->anchor >= 0 ? extent_of(e, &e->leaves[gr->anchor], gr->from, gr->to)
+                               : extent_by_symbols(e, gr->from, gr->to);
     bool inner = q == e->n_groups - 1;
     gr->name = pl_name(host, inner ? "cols" : e->n_groups == 2 ? "rows" : ac_sprintf(e->p->a, "d%d", q));
   }
@@ -220,7 +229,7 @@ static void size_groups(elt *e, pl_names *host) {
 static const char *kernel_scalar(elt *e, const char *wish, const char *host) {
   for (size_t i = 0; i < e->scalars.len; i++)
     if (!strcmp(e->scalars.data[i].host, host)) return e->scalars.data[i].name;
-  pl_scalar s = {.name = pl_name(&e->names, wish), .host = host};
+  pl_scalar s = {.name = pl_name(e->names, wish), .host = host};
   ac_push(e->p->a, &e->scalars, s);
   return s.name;
 }
@@ -244,7 +253,7 @@ static bool eval_leaf(elt *e, const ac_value *v, int in, int rank, const ac_sym 
     *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&e->v, k, v->dtype)};
     return true;
   }
-  if (!l->scalar) l->scalar = pl_name(&e->names, ac_sprintf(e->p->a, "%s_value", e->p->in_name[in]));
+  if (!l->scalar) l->scalar = pl_name(e->names, ac_sprintf(e->p->a, "%s_value", e->p->in_name[in]));
   *out = pv_text(l->scalar, integer);
   return true;
 }
@@ -283,7 +292,8 @@ static bool eval(elt *e, const ac_value *v, int rank, const ac_sym *const *shape
   if (in >= 0) return eval_leaf(e, v, in, rank, shape, out);
   memo *m = NULL;
   for (size_t i = 0; i < e->memos.len; i++)
-    if (e->memos.data[i].v == v && same_shape(e, e->memos.data[i].rank, e->memos.data[i].shape, rank, shape)) m = &e->memos.data[i];
+    if (e->memos.data[i].v == v && same_shape(e, e->memos.data[i].rank, e->memos.data[i].shape, rank, shape))
+      m = &e->memos.data[i];
   if (!m) return no(e, v, "internal: not collected");
   if (m->val.kind == PV_NONE && !eval_node(e, v, rank, shape, &m->val)) return false;
   *out = m->val;
@@ -297,11 +307,14 @@ static bool finish(elt *e, const ac_value *v, pv x) {
   if (v->dtype == AC_F64) return no(e, v, "the vector unit has no float64; the result must be float32 or narrower");
   if (v->dtype == AC_BOOL || v->dtype == AC_U8 || v->dtype == AC_I8) {
     ac_dtype byte = v->dtype == AC_I8 ? AC_I8 : AC_U8;
-    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == byte) reg = x.reg;
+    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == byte)
+      reg = x.reg;
     else {
       if (v->dtype != AC_BOOL) return no(e, v, "arithmetic on bytes is not covered");
-      if (x.kind == PV_NUM) x = pv_num(x.num != 0);
-      else x = pv_mask(q, x);
+      if (x.kind == PV_NUM)
+        x = pv_num(x.num != 0);
+      else
+        x = pv_mask(q, x);
       reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), byte, AC_RN_RINT);
     }
   } else if (ac_dtypes[v->dtype].cls == AC_FLOATING) {
@@ -312,7 +325,8 @@ static bool finish(elt *e, const ac_value *v, pv x) {
     if (x.kind == PV_NUM && v->dtype != AC_I64) x = pv_vec(q, x, v->dtype);
     if (x.kind != PV_VEC) x = pv_vec(q, x, AC_F32);
     ac_dtype have = q->regs.data[x.reg].dtype;
-    if (have != v->dtype && !ac_cast_rounds(v->dtype, have)) return no(e, v, "there is no conversion to its integer dtype");
+    if (have != v->dtype && !ac_cast_rounds(v->dtype, have))
+      return no(e, v, "there is no conversion to its integer dtype");
     reg = have == v->dtype ? x.reg : vir_cast(q, x.reg, v->dtype, have == AC_F32 ? AC_RN_TRUNC : AC_RN_NONE);
   }
   vir_output(q, reg, v->dtype);
@@ -365,9 +379,12 @@ static void loads(elt *e, const char *offs) {
     if (l->scalar || !l->buf) continue;
     if (!any) ac_cb_with(&p->b, AC_STAGE_COPYIN);
     any = true;
-    if (l->full) pl_load(p, l->ptr, offs, l->buf);
-    else if (!strcmp(leaf_row(e, l), "0")) pl_load(p, l->ptr, "col + tl.arange(0, count)", l->buf);
-    else pl_load(p, l->ptr, ac_sprintf(p->a, "%s_row + col + tl.arange(0, count)", p->in_name[l->input]), l->buf);
+    if (l->full)
+      pl_load(p, l->ptr, offs, l->buf);
+    else if (!strcmp(leaf_row(e, l), "0"))
+      pl_load(p, l->ptr, "col + tl.arange(0, count)", l->buf);
+    else
+      pl_load(p, l->ptr, ac_sprintf(p->a, "%s_row + col + tl.arange(0, count)", p->in_name[l->input]), l->buf);
   }
   if (any) ac_cb_end(&p->b);
 }
@@ -382,7 +399,8 @@ static void body(elt *e) {
     ac_cb_end(b);
   }
   ac_cb_with(b, AC_STAGE_COPYOUT);
-  for (size_t o = 0; o < e->outs.len; o++) pl_store(p, e->out_ptr[o], "offs", e->v.bufs.data[e->v.outs.data[o].buf].name);
+  for (size_t o = 0; o < e->outs.len; o++)
+    pl_store(p, e->out_ptr[o], "offs", e->v.bufs.data[e->v.outs.data[o].buf].name);
   ac_cb_end(b);
 }
 
@@ -397,8 +415,8 @@ static void scalar_loads(elt *e, bool per_row) {
 static void flat_loop(elt *e) {
   ac_cbuild *b = &e->p->b;
   ac_cb_comment(b, "the last trip takes what is left of this core's range");
-  ac_cb_for(b, "i", ac_ce_name(b, "start"), ac_ce_name(b, "end"), ac_ce_name(b, "tile"));
-  pl_let(e->p, "count", "min(tile, end - i)");
+  ac_cb_for(b, "i", ac_ce_name(b, "start"), ac_ce_name(b, "end"), ac_ce_name(b, e->tile_name));
+  pl_let(e->p, "count", "min(%s, end - i)", e->tile_name);
   pl_let(e->p, "offs", "i + tl.arange(0, count)");
   body(e);
   ac_cb_end(b);
@@ -423,8 +441,8 @@ static void row_loop(elt *e) {
     pl_let(p, ac_sprintf(p->a, "%s_row", x), strcmp(r, "row") ? "(%s) * %s" : "%s * %s", r, cols);
   }
   scalar_loads(e, true);
-  ac_cb_for(b, "i", ac_ce_name(b, "lo"), ac_ce_name(b, "hi"), ac_ce_name(b, "tile"));
-  pl_let(p, "count", "min(tile, hi - i)");
+  ac_cb_for(b, "i", ac_ce_name(b, "lo"), ac_ce_name(b, "hi"), ac_ce_name(b, e->tile_name));
+  pl_let(p, "count", "min(%s, hi - i)", e->tile_name);
   pl_let(p, "offs", "i + tl.arange(0, count)");
   if (cols_too) pl_let(p, "col", "i - row * %s", cols);
   body(e);
@@ -444,10 +462,11 @@ static int smallest_element(const elt *e) {
 static bool choose_tile(elt *e) {
   int64_t masks = 0;
   for (size_t i = 0; i < e->v.bufs.len; i++) masks += e->v.bufs.data[i].mask;
-  double room = (double)(pl_ub_budget(e->p) - vir_scratch(&e->v) - 256 * masks);
+  double room = (double)(pl_ub_budget(e->p) / e->phases - vir_scratch(&e->v) - 256 * masks);
   e->tile = (int64_t)(room / vir_bytes(&e->v)) / 256 * 256;
   e->align = 512 / smallest_element(e);
-  return e->tile > 0 || pl_refuse(e->p, AC_NOLOC, e->p->g->name, "its values do not fit UB together, even at 256 elements each");
+  return e->tile > 0 ||
+         pl_refuse(e->p, AC_NOLOC, e->p->g->name, "its values do not fit UB together, even at 256 elements each");
 }
 
 static void params(elt *e) {
@@ -456,12 +475,12 @@ static void params(elt *e) {
     if (e->leaves[k].ptr) ac_cb_param(b, e->leaves[k].ptr, pl_tensor_type(e->p, e->leaves[k].v->dtype));
   for (size_t o = 0; o < e->outs.len; o++)
     ac_cb_param(b, e->out_ptr[o], pl_tensor_type(e->p, e->p->g->outputs.data[e->outs.data[o]].value->dtype));
-  ac_cb_param(b, "n", NULL);
+  ac_cb_param(b, e->n, NULL);
   for (int q = 0; q < e->n_groups; q++)
     if (e->groups[q].used) ac_cb_param(b, e->groups[q].name, NULL);
-  ac_cb_param(b, "per_core", NULL);
-  ac_cb_param(b, "tile", NULL);
-  if (vir_has_masks(&e->v)) ac_cb_param(b, "mask_bytes", NULL);
+  ac_cb_param(b, e->per_core, NULL);
+  ac_cb_param(b, e->tile_name, NULL);
+  if (vir_has_masks(&e->v)) ac_cb_param(b, e->mask_bytes, NULL);
   for (size_t i = 0; i < e->scalars.len; i++) ac_cb_param(b, e->scalars.data[i].name, NULL);
 }
 
@@ -481,37 +500,48 @@ static void name_buffers(elt *e) {
     leaf *l = &e->leaves[k];
     wishes[k] = p->in_name[l->input];
     if (!l->scalar) continue;
-    l->ptr = pl_name(&e->names, ac_sprintf(p->a, "%s_ptr", wishes[k]));
+    l->ptr = pl_name(e->names, ac_sprintf(p->a, "%s_ptr", wishes[k]));
   }
   for (size_t o = 0; o < e->outs.len; o++) outs[o] = p->out_name[e->outs.data[o]];
-  vir_assign(&e->v, wishes, outs, &e->names);
+  vir_assign(&e->v, wishes, outs, e->names);
   for (size_t i = 0; i < e->v.bufs.len; i++) {
     const vir_buf *b = &e->v.bufs.data[i];
     if (b->owner_leaf < 0) continue;
     leaf *l = &e->leaves[b->owner_leaf];
     l->buf = b->name;
-    l->ptr = pl_name(&e->names, ac_sprintf(p->a, "%s_ptr", wishes[b->owner_leaf]));
+    l->ptr = pl_name(e->names, ac_sprintf(p->a, "%s_ptr", wishes[b->owner_leaf]));
   }
   e->out_ptr = AC_NEW_N(p->a, const char *, e->outs.len);
-  for (size_t o = 0; o < e->outs.len; o++) e->out_ptr[o] = pl_name(&e->names, ac_sprintf(p->a, "%s_ptr", outs[o]));
+  for (size_t o = 0; o < e->outs.len; o++) e->out_ptr[o] = pl_name(e->names, ac_sprintf(p->a, "%s_ptr", outs[o]));
 }
 
-/* A leaf that turned out not to be needed (multiplied away, or only its shape counts) is neither loaded nor passed. */
-static void kernel(elt *e) {
+static void phase(elt *e) {
   pl_ctx *p = e->p;
-  ac_cbuild *b = &p->b;
-  ac_cfunc *f = ac_cb_func(b, e->kernel, true);
-  f->doc = e->rows ? ac_sprintf(p->a, "Elements [pid * per_core, (pid + 1) * per_core) of %s, row by row.", p->out_name[e->outs.data[0]])
-                   : ac_sprintf(p->a, "Elements [pid * per_core, (pid + 1) * per_core) of %s.", p->out_name[e->outs.data[0]]);
-  mark_groups(e);
-  params(e);
-  pl_let(p, "pid", "tl.program_id(0)");
-  pl_let(p, "start", "pid * per_core");
-  pl_let(p, "end", "min(start + per_core, n)");
-  vir_alloc(&e->v, "tile", "mask_bytes");
+  const char *y = p->out_name[e->outs.data[0]];
+  if (e->phases > 1) ac_cb_comment(&p->b, "%s: elements [pid * %s, (pid + 1) * %s)", y, e->per_core, e->per_core);
+  pl_let(p, "start", "pid * %s", e->per_core);
+  pl_let(p, "end", "min(start + %s, %s)", e->per_core, e->n);
+  vir_alloc(&e->v, e->tile_name, e->mask_bytes);
   scalar_loads(e, false);
-  if (e->rows) row_loop(e);
-  else flat_loop(e);
+  if (e->rows)
+    row_loop(e);
+  else
+    flat_loop(e);
+}
+
+/* One kernel: a phase for the outputs of each shape. Phases do not read each other's results, so no barrier stands between them. */
+static void kernel(pl_ctx *p, elt *const *all, size_t n) {
+  ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_kernel", p->g->name), true);
+  const char *y = p->out_name[all[0]->outs.data[0]];
+  f->doc = n > 1          ? "A phase for the outputs of each shape, one after the other."
+           : all[0]->rows ? ac_sprintf(p->a, "Elements [pid * per_core, (pid + 1) * per_core) of %s, row by row.", y)
+                          : ac_sprintf(p->a, "Elements [pid * per_core, (pid + 1) * per_core) of %s.", y);
+  for (size_t i = 0; i < n; i++) {
+    mark_groups(all[i]);
+    params(all[i]);
+  }
+  pl_let(p, "pid", "tl.program_id(0)");
+  for (size_t i = 0; i < n; i++) phase(all[i]);
 }
 
 /* ---- the host function ---- */
@@ -547,53 +577,74 @@ static void checks(elt *e) {
 
 static void host(elt *e) {
   pl_ctx *p = e->p;
-  ac_cbuild *b = &p->b;
   const char *y = p->out_name[e->outs.data[0]];
   if (e->n_groups > 1) {
     pl_note(p, "Shape: dimensions that all tensors treat alike count as one; the innermost such group is a row.");
     for (int q = 0; q < e->n_groups; q++) pl_let(p, e->groups[q].name, "%s", e->groups[q].size);
     const char *n = e->groups[0].name;
     for (int q = 1; q < e->n_groups; q++) n = ac_sprintf(p->a, "%s * %s", n, e->groups[q].name);
-    pl_let(p, e->host_n, "%s", n);
+    pl_let(p, e->n, "%s", n);
   } else {
     int k = 0;
     while (k < e->n_leaves && !(e->leaves[k].full && (e->leaves[k].has || !e->n_groups))) k++;
-    if (e->n_groups) e->groups[0].name = e->host_n;
+    if (e->n_groups) e->groups[0].name = e->n;
     if (e->n_groups && k < e->n_leaves) e->groups[0].anchor = k;
-    pl_let(p, e->host_n, "%s.numel()", k < e->n_leaves ? p->in_name[e->leaves[k].input] : y);
+    pl_let(p, e->n, "%s.numel()", k < e->n_leaves ? p->in_name[e->leaves[k].input] : y);
   }
   checks(e);
   pl_note(p,
-          "Core partitioning: one contiguous range a core, equal to within %lld elements. Ranges start on 512 bytes, so that transfers are "
+          "Core partitioning: one contiguous range a core, equal to within %lld elements. Ranges start on 512 bytes, "
+          "so that transfers are "
           "aligned and no two cores write into one 64-byte line; small tensors take fewer cores.",
           (long long)e->align);
-  pl_let(p, e->host_per_core, "max(%lld, tl.align_up(tl.cdiv(%s, tl.num_cores()), %lld))", (long long)e->align, e->host_n, (long long)e->align);
-  pl_let(p, e->host_cores, "max(1, tl.cdiv(%s, %s))", e->host_n, e->host_per_core);
+  pl_let(p, e->per_core, "max(%lld, tl.align_up(tl.cdiv(%s, tl.num_cores()), %lld))", (long long)e->align, e->n,
+         (long long)e->align);
+  pl_let(p, e->cores, "max(1, tl.cdiv(%s, %s))", e->n, e->per_core);
   int64_t scratch = vir_scratch(&e->v);
   pl_note(p,
-          "Tiling: an element takes %s = %g bytes of UB (2* is double buffering: copies run beside the computation). %lld bytes%s hold "
-          "%lld elements, in whole 256. A core with less to do takes smaller tiles, about four, so that there is something to overlap.",
+          "Tiling: an element takes %s = %g bytes of UB (2* is double buffering: copies run beside the computation). "
+          "%lld bytes%s%s "
+          "hold %lld elements, in whole 256. A core with less to do takes smaller tiles, about four, so that there "
+          "is something to overlap.",
           vir_bytes_text(&e->v), vir_bytes(&e->v), (long long)pl_ub_budget(p),
+          e->phases > 1 ? ac_sprintf(p->a, " shared by %d phases", e->phases) : "",
           scratch ? ac_sprintf(p->a, " less %lld of scratch", (long long)scratch) : "", (long long)e->tile);
   int64_t least = e->tile < 1024 ? e->tile : 1024;
-  pl_let(p, e->host_tile, "min(%lld, max(%lld, tl.align_up(tl.cdiv(%s, 4), 256)))", (long long)e->tile, (long long)least, e->host_per_core);
-  AC_VEC(ac_cexpr *) args = {0};
-  for (int k = 0; k < e->n_leaves; k++)
-    if (e->leaves[k].ptr) ac_push(p->a, &args, ac_ce_name(b, p->in_name[e->leaves[k].input]));
-  for (size_t o = 0; o < e->outs.len; o++) ac_push(p->a, &args, ac_ce_name(b, p->out_name[e->outs.data[o]]));
-  ac_push(p->a, &args, ac_ce_name(b, e->host_n));
-  for (int q = 0; q < e->n_groups; q++) {
-    const group *gr = &e->groups[q];
-    if (e->rows && gr->used) ac_push(p->a, &args, ac_ce_parse(b, "max(1, %s)", gr->name)); /* divisors */
-  }
-  ac_push(p->a, &args, ac_ce_name(b, e->host_per_core));
-  ac_push(p->a, &args, ac_ce_name(b, e->host_tile));
-  if (vir_has_masks(&e->v)) ac_push(p->a, &args, ac_ce_int(b, e->tile / 8));
-  for (size_t i = 0; i < e->scalars.len; i++) ac_push(p->a, &args, ac_ce_parse(b, "%s", e->scalars.data[i].host));
-  ac_cb_launch(b, e->kernel, ac_ce_name(b, e->host_cores), (int)args.len, args.data);
+  pl_let(p, e->tile_name, "min(%lld, max(%lld, tl.align_up(tl.cdiv(%s, 4), 256)))", (long long)e->tile,
+         (long long)least, e->per_core);
 }
 
-/* ---- one launch for the outputs of one shape ---- */
+typedef AC_VEC(ac_cexpr *) exprs;
+
+static void arguments(elt *e, exprs *args) {
+  pl_ctx *p = e->p;
+  ac_cbuild *b = &p->b;
+  for (int k = 0; k < e->n_leaves; k++)
+    if (e->leaves[k].ptr) ac_push(p->a, args, ac_ce_name(b, p->in_name[e->leaves[k].input]));
+  for (size_t o = 0; o < e->outs.len; o++) ac_push(p->a, args, ac_ce_name(b, p->out_name[e->outs.data[o]]));
+  ac_push(p->a, args, ac_ce_name(b, e->n));
+  for (int q = 0; q < e->n_groups; q++) {
+    const group *gr = &e->groups[q];
+    if (e->rows && gr->used) ac_push(p->a, args, ac_ce_parse(b, "max(1, %s)", gr->name)); /* divisors */
+  }
+  ac_push(p->a, args, ac_ce_name(b, e->per_core));
+  ac_push(p->a, args, ac_ce_name(b, e->tile_name));
+  if (vir_has_masks(&e->v)) ac_push(p->a, args, ac_ce_int(b, e->tile / 8));
+  for (size_t i = 0; i < e->scalars.len; i++) ac_push(p->a, args, ac_ce_parse(b, "%s", e->scalars.data[i].host));
+}
+
+static void launch(pl_ctx *p, elt *const *all, size_t n) {
+  exprs args = {0};
+  const char *cores = all[0]->cores;
+  for (size_t i = 0; i < n; i++) {
+    arguments(all[i], &args);
+    if (i) cores = ac_sprintf(p->a, "max(%s, %s)", cores, all[i]->cores);
+  }
+  ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_kernel", p->g->name), ac_ce_parse(&p->b, "%s", cores), (int)args.len,
+               args.data);
+}
+
+/* ---- one phase for the outputs of one shape ---- */
 
 static const ac_value *stripped(const ac_value *v) {
   while (v->def && is_view(v->def->op)) v = v->def->args[0].t;
@@ -610,11 +661,22 @@ static void sort_leaves(elt *e) {
     }
 }
 
+/* Names of the phase's host locals, which are the kernel's parameters, too. */
+static void name_locals(elt *e) {
+  pl_ctx *p = e->p;
+  const char *suffix = e->index ? ac_sprintf(p->a, "_%d", e->index + 1) : "";
+  e->n = pl_name(&p->names, "n");
+  (void)pl_name(e->names, e->n);
+  e->per_core = ac_sprintf(p->a, "per_core%s", suffix);
+  e->cores = ac_sprintf(p->a, "n_cores%s", suffix);
+  e->tile_name = ac_sprintf(p->a, "tile%s", suffix);
+  e->mask_bytes = ac_sprintf(p->a, "mask_bytes%s", suffix);
+}
+
 static bool build(elt *e) {
   pl_ctx *p = e->p;
   e->v.p = p;
-  pl_names_init(&e->names, p->a);
-  (void)pl_name(&e->names, "n");
+  name_locals(e);
   for (size_t o = 0; o < e->outs.len; o++) {
     const ac_value *v = stripped(p->g->outputs.data[e->outs.data[o]].value);
     if (!collect(e, v, v->rank, (const ac_sym *const *)v->shape, 0)) return false;
@@ -622,42 +684,42 @@ static bool build(elt *e) {
   sort_leaves(e);
   make_groups(e);
   size_groups(e, &p->names);
-  for (int q = 0; q < e->n_groups; q++) (void)pl_name(&e->names, e->groups[q].name);
+  for (int q = 0; q < e->n_groups; q++) (void)pl_name(e->names, e->groups[q].name);
   for (size_t o = 0; o < e->outs.len; o++) {
     const ac_value *v = stripped(p->g->outputs.data[e->outs.data[o]].value);
     pv x;
     if (!eval(e, v, v->rank, (const ac_sym *const *)v->shape, &x) || !finish(e, v, x)) return false;
   }
   name_buffers(e);
-  if (!choose_tile(e)) return false;
-  const char *suffix = e->index ? ac_sprintf(p->a, "_%d", e->index + 1) : "";
-  e->kernel = ac_sprintf(p->a, "%s_kernel%s", p->g->name, suffix);
-  kernel(e);
-  e->host_n = pl_name(&p->names, "n");
-  e->host_per_core = e->index ? ac_sprintf(p->a, "per_core%s", suffix) : "per_core";
-  e->host_cores = e->index ? ac_sprintf(p->a, "n_cores%s", suffix) : "n_cores";
-  e->host_tile = e->index ? ac_sprintf(p->a, "tile%s", suffix) : "tile";
-  return true;
+  return choose_tile(e);
 }
 
 bool pl_elementwise(pl_ctx *p) {
   AC_VEC(elt *) all = {0};
+  pl_names names;
+  pl_names_init(&names, p->a);
   for (size_t o = 0; o < p->g->outputs.len; o++) {
     const ac_value *v = stripped(p->g->outputs.data[o].value);
     elt *e = NULL;
     for (size_t i = 0; i < all.len && !e; i++)
-      if (same_shape(all.data[i], all.data[i]->rank, all.data[i]->dim, v->rank, (const ac_sym *const *)v->shape)) e = all.data[i];
+      if (same_shape(all.data[i], all.data[i]->rank, all.data[i]->dim, v->rank, (const ac_sym *const *)v->shape))
+        e = all.data[i];
     if (!e) {
       e = AC_NEW(p->a, elt);
-      *e = (elt){.p = p, .index = (int)all.len, .rank = v->rank, .dim = (const ac_sym *const *)v->shape};
+      *e = (elt){
+          .p = p, .index = (int)all.len, .names = &names, .rank = v->rank, .dim = (const ac_sym *const *)v->shape};
       ac_push(p->a, &all, e);
     }
     ac_push(p->a, &e->outs, (int)o);
   }
-  for (size_t i = 0; i < all.len; i++)
+  for (size_t i = 0; i < all.len; i++) {
+    all.data[i]->phases = (int)all.len;
     if (!build(all.data[i])) return false;
+  }
+  kernel(p, all.data, all.len);
   pl_host_begin(p, all.len == 1 ? "One pass over the tensors." : "One pass for the outputs of each shape.");
   pl_guards(p);
   for (size_t i = 0; i < all.len; i++) host(all.data[i]);
+  launch(p, all.data, all.len);
   return true;
 }

@@ -25,40 +25,92 @@ static pv none(ex *e, const char *why) {
   e->why = why;
   return (pv){.kind = PV_NONE};
 }
-static pv X(vir *v, ex *e) { return pv_to_f32(v, e->in[0]); }
-static pv Y(vir *v, ex *e) { return pv_to_f32(v, e->in[1]); }
-static pv N(double d) { return pv_num(d); }
+static pv X(vir *v, ex *e) {
+  return pv_to_f32(v, e->in[0]);
+}
+static pv Y(vir *v, ex *e) {
+  return pv_to_f32(v, e->in[1]);
+}
+static pv N(double d) {
+  return pv_num(d);
+}
 static double num(ex *e, const char *name, double absent) {
   double d = absent;
   if (!pl_number(e->n, name, absent, &d)) e->why = "its number depends on a run-time size";
   return d;
 }
-static bool is_int(ac_dtype d) { return ac_dtypes[d].cls == AC_SIGNED || ac_dtypes[d].cls == AC_UNSIGNED; }
-static pv abs_(vir *v, pv x) { return x.kind == PV_NUM ? pv_num(fabs(x.num)) : pv_fn(v, "vabs", x); }
-static pv exp_(vir *v, pv x) { return x.kind == PV_NUM ? pv_num(exp(x.num)) : pv_fn(v, "vexp", x); }
-static pv ln_(vir *v, pv x) { return x.kind == PV_NUM ? pv_num(log(x.num)) : pv_fn(v, "vln", x); }
-static pv sqrt_(vir *v, pv x) { return x.kind == PV_NUM ? pv_num(sqrt(x.num)) : pv_fn(v, "vsqrt", x); }
-static pv neg_(vir *v, pv x) { return pv_mul(v, x, N(-1)); }
-static pv clamp_(vir *v, pv x, double lo, double hi) { return pv_min(v, pv_max(v, x, N(lo)), N(hi)); }
+static bool is_int(ac_dtype d) {
+  return ac_dtypes[d].cls == AC_SIGNED || ac_dtypes[d].cls == AC_UNSIGNED;
+}
+static pv abs_(vir *v, pv x) {
+  return x.kind == PV_NUM ? pv_num(fabs(x.num)) : pv_fn(v, "vabs", x);
+}
+static pv exp_(vir *v, pv x) {
+  return x.kind == PV_NUM ? pv_num(exp(x.num)) : pv_fn(v, "vexp", x);
+}
+static pv ln_(vir *v, pv x) {
+  return x.kind == PV_NUM ? pv_num(log(x.num)) : pv_fn(v, "vln", x);
+}
+static pv sqrt_(vir *v, pv x) {
+  return x.kind == PV_NUM ? pv_num(sqrt(x.num)) : pv_fn(v, "vsqrt", x);
+}
+static pv neg_(vir *v, pv x) {
+  return pv_mul(v, x, N(-1));
+}
+static pv clamp_(vir *v, pv x, double lo, double hi) {
+  return pv_min(v, pv_max(v, x, N(lo)), N(hi));
+}
 
 /* ---- one operand ---- */
 
-static pv x_abs(vir *v, ex *e) { return is_int(e->out) ? none(e, "the vector unit has no Abs on integers") : abs_(v, X(v, e)); }
-static pv x_exp(vir *v, ex *e) { return exp_(v, X(v, e)); }
-static pv x_expm1(vir *v, ex *e) { return pv_fn(v, "vexpm1", X(v, e)); }
-static pv x_log(vir *v, ex *e) { return ln_(v, X(v, e)); }
-static pv x_log2(vir *v, ex *e) { return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN2)); }
-static pv x_log10(vir *v, ex *e) { return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN10)); }
-static pv x_log1p(vir *v, ex *e) { return pv_fn(v, "vlog1p", X(v, e)); }
-static pv x_sqrt(vir *v, ex *e) { return sqrt_(v, X(v, e)); }
-static pv x_rsqrt(vir *v, ex *e) { return pv_div(v, N(1), sqrt_(v, X(v, e))); } /* Rsqrt itself misses 1e-4 */
-static pv x_reciprocal(vir *v, ex *e) { return pv_div(v, N(1), X(v, e)); }
-static pv x_sin(vir *v, ex *e) { return pv_fn(v, "vsin", X(v, e)); }
-static pv x_cos(vir *v, ex *e) { return pv_fn(v, "vcos", X(v, e)); }
-static pv x_tan(vir *v, ex *e) { return pv_div(v, pv_fn(v, "vsin", X(v, e)), pv_fn(v, "vcos", X(v, e))); }
-static pv x_tanh(vir *v, ex *e) { return pv_fn(v, "vtanh", X(v, e)); }
-static pv x_erf(vir *v, ex *e) { return pv_fn(v, "verf", X(v, e)); }
-static pv x_sigmoid(vir *v, ex *e) { return pv_fn(v, "vsigmoid", X(v, e)); }
+static pv x_abs(vir *v, ex *e) {
+  return is_int(e->out) ? none(e, "the vector unit has no Abs on integers") : abs_(v, X(v, e));
+}
+static pv x_exp(vir *v, ex *e) {
+  return exp_(v, X(v, e));
+}
+static pv x_expm1(vir *v, ex *e) {
+  return pv_fn(v, "vexpm1", X(v, e));
+}
+static pv x_log(vir *v, ex *e) {
+  return ln_(v, X(v, e));
+}
+static pv x_log2(vir *v, ex *e) {
+  return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN2));
+}
+static pv x_log10(vir *v, ex *e) {
+  return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN10));
+}
+static pv x_log1p(vir *v, ex *e) {
+  return pv_fn(v, "vlog1p", X(v, e));
+}
+static pv x_sqrt(vir *v, ex *e) {
+  return sqrt_(v, X(v, e));
+}
+static pv x_rsqrt(vir *v, ex *e) {
+  return pv_div(v, N(1), sqrt_(v, X(v, e)));
+} /* Rsqrt itself misses 1e-4 */
+static pv x_reciprocal(vir *v, ex *e) {
+  return pv_div(v, N(1), X(v, e));
+}
+static pv x_sin(vir *v, ex *e) {
+  return pv_fn(v, "vsin", X(v, e));
+}
+static pv x_cos(vir *v, ex *e) {
+  return pv_fn(v, "vcos", X(v, e));
+}
+static pv x_tan(vir *v, ex *e) {
+  return pv_div(v, pv_fn(v, "vsin", X(v, e)), pv_fn(v, "vcos", X(v, e)));
+}
+static pv x_tanh(vir *v, ex *e) {
+  return pv_fn(v, "vtanh", X(v, e));
+}
+static pv x_erf(vir *v, ex *e) {
+  return pv_fn(v, "verf", X(v, e));
+}
+static pv x_sigmoid(vir *v, ex *e) {
+  return pv_fn(v, "vsigmoid", X(v, e));
+}
 
 /* b**x for a constant b > 0. x is split into whole and fraction, and ln b into a part of 12 bits and the rest, so that whole * part is
  * exact: rounding x * ln b as it stands would cost |x ln b| / 2 units in the last place. */
@@ -74,7 +126,9 @@ static pv power_of(vir *v, double base, pv x) {
   y = pv_where(v, pv_cmp(v, "eq", x, N(l > 0 ? INFINITY : -INFINITY)), N(INFINITY), y);
   return pv_where(v, pv_cmp(v, "eq", x, N(l > 0 ? -INFINITY : INFINITY)), N(0), y);
 }
-static pv x_exp2(vir *v, ex *e) { return power_of(v, 2, X(v, e)); }
+static pv x_exp2(vir *v, ex *e) {
+  return power_of(v, 2, X(v, e));
+}
 
 static pv x_neg(vir *v, ex *e) {
   if (is_int(e->out)) return pv_mul(v, e->in[0], N(-1));
@@ -93,19 +147,35 @@ static pv rounded(vir *v, ex *e, ac_round r) {
   if (is_int(e->out)) return e->in[0];
   return pv_round(v, X(v, e), r);
 }
-static pv x_floor(vir *v, ex *e) { return rounded(v, e, AC_RN_FLOOR); }
-static pv x_ceil(vir *v, ex *e) { return rounded(v, e, AC_RN_CEIL); }
-static pv x_round(vir *v, ex *e) { return rounded(v, e, AC_RN_RINT); }
-static pv x_trunc(vir *v, ex *e) { return rounded(v, e, AC_RN_TRUNC); }
-static pv x_frac(vir *v, ex *e) { return pv_sub(v, X(v, e), pv_round(v, X(v, e), AC_RN_TRUNC)); }
+static pv x_floor(vir *v, ex *e) {
+  return rounded(v, e, AC_RN_FLOOR);
+}
+static pv x_ceil(vir *v, ex *e) {
+  return rounded(v, e, AC_RN_CEIL);
+}
+static pv x_round(vir *v, ex *e) {
+  return rounded(v, e, AC_RN_RINT);
+}
+static pv x_trunc(vir *v, ex *e) {
+  return rounded(v, e, AC_RN_TRUNC);
+}
+static pv x_frac(vir *v, ex *e) {
+  return pv_sub(v, X(v, e), pv_round(v, X(v, e), AC_RN_TRUNC));
+}
 static pv x_clone(vir *v, ex *e) {
   (void)v;
   return e->in[0];
 }
 
-static pv x_isnan(vir *v, ex *e) { return pv_cmp(v, "ne", X(v, e), X(v, e)); }
-static pv x_isinf(vir *v, ex *e) { return pv_cmp(v, "eq", abs_(v, X(v, e)), N(INFINITY)); }
-static pv x_isfinite(vir *v, ex *e) { return pv_cmp(v, "lt", abs_(v, X(v, e)), N(INFINITY)); }
+static pv x_isnan(vir *v, ex *e) {
+  return pv_cmp(v, "ne", X(v, e), X(v, e));
+}
+static pv x_isinf(vir *v, ex *e) {
+  return pv_cmp(v, "eq", abs_(v, X(v, e)), N(INFINITY));
+}
+static pv x_isfinite(vir *v, ex *e) {
+  return pv_cmp(v, "lt", abs_(v, X(v, e)), N(INFINITY));
+}
 
 static pv x_nan_to_num(vir *v, ex *e) {
   pv x = X(v, e);
@@ -153,7 +223,9 @@ static pv x_relu(vir *v, ex *e) {
   if (is_int(e->out)) return e->out == AC_I32 ? pv_fn(v, "vrelu", e->in[0]) : pv_max(v, e->in[0], N(0));
   return pv_fn(v, "vrelu", X(v, e));
 }
-static pv x_relu6(vir *v, ex *e) { return clamp_(v, X(v, e), 0, 6); }
+static pv x_relu6(vir *v, ex *e) {
+  return clamp_(v, X(v, e), 0, 6);
+}
 static pv x_leaky_relu(vir *v, ex *e) {
   pv x = X(v, e);
   if (x.kind != PV_VEC) x = pv_vec(v, x, AC_F32);
@@ -164,12 +236,18 @@ static pv elu(vir *v, pv x, double alpha, double scale) {
   pv low = pv_mul(v, pv_fn(v, "vexpm1", pv_div(v, x, N(scale))), N(alpha));
   return pv_where(v, pv_cmp(v, "gt", x, N(0)), x, low);
 }
-static pv x_elu(vir *v, ex *e) { return elu(v, X(v, e), num(e, "alpha", 1), 1); }
-static pv x_celu(vir *v, ex *e) { return elu(v, X(v, e), num(e, "alpha", 1), num(e, "alpha", 1)); }
+static pv x_elu(vir *v, ex *e) {
+  return elu(v, X(v, e), num(e, "alpha", 1), 1);
+}
+static pv x_celu(vir *v, ex *e) {
+  return elu(v, X(v, e), num(e, "alpha", 1), num(e, "alpha", 1));
+}
 static pv x_selu(vir *v, ex *e) {
   return pv_mul(v, elu(v, X(v, e), 1.6732632423543772848170429916717, 1), N(1.0507009873554804934193349852946));
 }
-static pv x_silu(vir *v, ex *e) { return pv_mul(v, pv_fn(v, "vsigmoid", X(v, e)), X(v, e)); }
+static pv x_silu(vir *v, ex *e) {
+  return pv_mul(v, pv_fn(v, "vsigmoid", X(v, e)), X(v, e));
+}
 static pv x_gelu(vir *v, ex *e) {
   pv x = X(v, e);
   if (!strcmp(pl_arg(e->n, "approximate")->s ? pl_arg(e->n, "approximate")->s : "none", "tanh")) {
@@ -191,15 +269,20 @@ static pv softplus(vir *v, pv b) {
 static pv x_softplus(vir *v, ex *e) {
   double beta = num(e, "beta", 1), threshold = num(e, "threshold", 20);
   pv x = X(v, e), b = pv_mul(v, x, N(beta)), y = pv_div(v, softplus(v, b), N(beta));
-  if (threshold >= 17) return y; /* from 17 on, log1p(e^-b) is less than half a unit in the last place of b: y is x already */
+  if (threshold >= 17)
+    return y; /* from 17 on, log1p(e^-b) is less than half a unit in the last place of b: y is x already */
   return pv_where(v, pv_cmp(v, "gt", b, N(threshold)), x, y);
 }
 static pv x_logsigmoid(vir *v, ex *e) {
   pv x = X(v, e);
   return pv_sub(v, pv_min(v, x, N(0)), pv_fn(v, "vlog1p", exp_(v, neg_(v, abs_(v, x)))));
 }
-static pv x_softsign(vir *v, ex *e) { return pv_div(v, X(v, e), pv_add(v, abs_(v, X(v, e)), N(1))); }
-static pv x_tanhshrink(vir *v, ex *e) { return pv_sub(v, X(v, e), pv_fn(v, "vtanh", X(v, e))); }
+static pv x_softsign(vir *v, ex *e) {
+  return pv_div(v, X(v, e), pv_add(v, abs_(v, X(v, e)), N(1)));
+}
+static pv x_tanhshrink(vir *v, ex *e) {
+  return pv_sub(v, X(v, e), pv_fn(v, "vtanh", X(v, e)));
+}
 static pv x_softshrink(vir *v, ex *e) { /* x - clamp(x, -l, l) */
   double l = num(e, "lambd", 0.5);
   pv x = X(v, e);
@@ -209,10 +292,18 @@ static pv x_hardshrink(vir *v, ex *e) {
   pv x = X(v, e);
   return pv_where(v, pv_not(pv_cmp(v, "le", abs_(v, x), N(num(e, "lambd", 0.5)))), x, N(0));
 }
-static pv x_hardtanh(vir *v, ex *e) { return clamp_(v, X(v, e), num(e, "min_val", -1), num(e, "max_val", 1)); }
-static pv hardsigmoid(vir *v, pv x) { return pv_mul(v, pv_min(v, pv_max(v, pv_add(v, x, N(3)), N(0)), N(6)), N(1.0 / 6)); }
-static pv x_hardsigmoid(vir *v, ex *e) { return hardsigmoid(v, X(v, e)); }
-static pv x_hardswish(vir *v, ex *e) { return pv_mul(v, hardsigmoid(v, X(v, e)), X(v, e)); }
+static pv x_hardtanh(vir *v, ex *e) {
+  return clamp_(v, X(v, e), num(e, "min_val", -1), num(e, "max_val", 1));
+}
+static pv hardsigmoid(vir *v, pv x) {
+  return pv_mul(v, pv_min(v, pv_max(v, pv_add(v, x, N(3)), N(0)), N(6)), N(1.0 / 6));
+}
+static pv x_hardsigmoid(vir *v, ex *e) {
+  return hardsigmoid(v, X(v, e));
+}
+static pv x_hardswish(vir *v, ex *e) {
+  return pv_mul(v, hardsigmoid(v, X(v, e)), X(v, e));
+}
 static pv x_threshold(vir *v, ex *e) { /* NaN stays */
   pv x = X(v, e);
   return pv_where(v, pv_not(pv_cmp(v, "le", x, N(num(e, "threshold", 0)))), x, N(num(e, "value", 0)));
@@ -237,7 +328,9 @@ static pv int_arith(vir *v, ex *e, pv (*f)(vir *, pv, pv)) {
   if (a.kind == PV_NONE || b.kind == PV_NONE) return (pv){.kind = PV_NONE};
   return f(v, a, b);
 }
-static pv scaled(vir *v, ex *e, pv b) { return pv_mul(v, b, N(num(e, "alpha", 1))); }
+static pv scaled(vir *v, ex *e, pv b) {
+  return pv_mul(v, b, N(num(e, "alpha", 1)));
+}
 
 static pv x_add(vir *v, ex *e) {
   if (is_int(e->out)) return num(e, "alpha", 1) == 1 ? int_arith(v, e, pv_add) : none(e, "alpha on integers");
@@ -259,16 +352,24 @@ static pv x_div(vir *v, ex *e) {
   if (!strcmp(mode->s, "trunc")) return pv_round(v, q, AC_RN_TRUNC);
   return none(e, "rounding_mode='floor' needs the exact remainder");
 }
-static pv x_maximum(vir *v, ex *e) { return is_int(e->out) ? int_arith(v, e, pv_max) : pv_max(v, X(v, e), Y(v, e)); }
-static pv x_minimum(vir *v, ex *e) { return is_int(e->out) ? int_arith(v, e, pv_min) : pv_min(v, X(v, e), Y(v, e)); }
+static pv x_maximum(vir *v, ex *e) {
+  return is_int(e->out) ? int_arith(v, e, pv_max) : pv_max(v, X(v, e), Y(v, e));
+}
+static pv x_minimum(vir *v, ex *e) {
+  return is_int(e->out) ? int_arith(v, e, pv_min) : pv_min(v, X(v, e), Y(v, e));
+}
 /* NaN gives way to the other operand. */
 static pv giving_way(vir *v, ex *e, pv (*f)(vir *, pv, pv)) {
   pv a = pv_vec(v, X(v, e), AC_F32), b = pv_vec(v, Y(v, e), AC_F32);
   pv both = pv_where(v, pv_cmp(v, "eq", b, b), f(v, a, b), a);
   return pv_where(v, pv_cmp(v, "eq", a, a), both, b);
 }
-static pv x_fmax(vir *v, ex *e) { return is_int(e->out) ? int_arith(v, e, pv_max) : giving_way(v, e, pv_max); }
-static pv x_fmin(vir *v, ex *e) { return is_int(e->out) ? int_arith(v, e, pv_min) : giving_way(v, e, pv_min); }
+static pv x_fmax(vir *v, ex *e) {
+  return is_int(e->out) ? int_arith(v, e, pv_max) : giving_way(v, e, pv_max);
+}
+static pv x_fmin(vir *v, ex *e) {
+  return is_int(e->out) ? int_arith(v, e, pv_min) : giving_way(v, e, pv_min);
+}
 
 /* x**n by squaring; n up to 16 keeps the error below n/2 units in the last place. */
 static pv whole_power(vir *v, pv x, int n) {
@@ -294,7 +395,8 @@ static pv general_power(vir *v, pv x, pv y) {
   }
   pv whole = pv_round(v, pv_vec(v, y, AC_F32), AC_RN_TRUNC), half = pv_mul(v, whole, N(0.5));
   pv odd = pv_cmp(v, "ne", pv_round(v, half, AC_RN_TRUNC), half);
-  pv negative = pv_where(v, pv_cmp(v, "eq", whole, y), pv_where(v, odd, neg_(v, r), r), pv_where(v, pv_cmp(v, "eq", a, N(INFINITY)), r, N(NAN)));
+  pv negative = pv_where(v, pv_cmp(v, "eq", whole, y), pv_where(v, odd, neg_(v, r), r),
+                         pv_where(v, pv_cmp(v, "eq", a, N(INFINITY)), r, N(NAN)));
   r = pv_where(v, pv_cmp(v, "lt", x, N(0)), negative, r);
   r = pv_where(v, pv_not(pv_cmp(v, "eq", x, N(1))), r, N(1)); /* 1**y = 1 and x**0 = 1 for NaN too */
   return pv_where(v, pv_not(pv_cmp(v, "eq", y, N(0))), r, N(1));
@@ -336,7 +438,8 @@ static pv x_hypot(vir *v, ex *e) { /* m sqrt(1 + (n/m)^2) with m the larger: no 
 }
 static pv x_xlogy(vir *v, ex *e) {
   pv x = X(v, e), y = Y(v, e), r = pv_mul(v, ln_(v, y), x);
-  pv zero = pv_mul(v, pv_vec(v, y, AC_F32), N(0)), safe = pv_where(v, pv_cmp(v, "eq", y, y), N(0), zero); /* 0, or NaN for NaN */
+  pv zero = pv_mul(v, pv_vec(v, y, AC_F32), N(0)),
+     safe = pv_where(v, pv_cmp(v, "eq", y, y), N(0), zero); /* 0, or NaN for NaN */
   return pv_where(v, pv_not(pv_cmp(v, "eq", pv_vec(v, x, AC_F32), N(0))), pv_vec(v, r, AC_F32), safe);
 }
 static pv x_logaddexp(vir *v, ex *e) {
@@ -362,16 +465,32 @@ static pv compare(vir *v, ex *e, const char *mode) {
   if (!comparable(e)) return none(e, "32- and 64-bit integers compare only with a constant below 2^24");
   return pv_cmp(v, mode, X(v, e), Y(v, e));
 }
-static pv x_eq(vir *v, ex *e) { return compare(v, e, "eq"); }
-static pv x_ne(vir *v, ex *e) { return compare(v, e, "ne"); }
-static pv x_lt(vir *v, ex *e) { return compare(v, e, "lt"); }
-static pv x_le(vir *v, ex *e) { return compare(v, e, "le"); }
-static pv x_gt(vir *v, ex *e) { return compare(v, e, "gt"); }
-static pv x_ge(vir *v, ex *e) { return compare(v, e, "ge"); }
+static pv x_eq(vir *v, ex *e) {
+  return compare(v, e, "eq");
+}
+static pv x_ne(vir *v, ex *e) {
+  return compare(v, e, "ne");
+}
+static pv x_lt(vir *v, ex *e) {
+  return compare(v, e, "lt");
+}
+static pv x_le(vir *v, ex *e) {
+  return compare(v, e, "le");
+}
+static pv x_gt(vir *v, ex *e) {
+  return compare(v, e, "gt");
+}
+static pv x_ge(vir *v, ex *e) {
+  return compare(v, e, "ge");
+}
 
 /* Truth values meet as 0 and 1 in float32: products, larger ones and differences are the logical operations. */
-static pv truth(vir *v, pv x) { return pv_vec(v, pv_mask(v, x), AC_F32); }
-static pv x_logical_not(vir *v, ex *e) { return pv_not(pv_mask(v, e->in[0])); }
+static pv truth(vir *v, pv x) {
+  return pv_vec(v, pv_mask(v, x), AC_F32);
+}
+static pv x_logical_not(vir *v, ex *e) {
+  return pv_not(pv_mask(v, e->in[0]));
+}
 static pv x_logical_and(vir *v, ex *e) {
   pv a = truth(v, e->in[0]);
   return pv_mask(v, pv_where(v, pv_mask(v, e->in[1]), a, N(0)));
@@ -380,14 +499,24 @@ static pv x_logical_or(vir *v, ex *e) {
   pv a = truth(v, e->in[0]);
   return pv_mask(v, pv_where(v, pv_not(pv_mask(v, e->in[1])), a, N(1)));
 }
-static pv x_logical_xor(vir *v, ex *e) { return pv_mask(v, pv_sub(v, truth(v, e->in[0]), truth(v, e->in[1]))); }
+static pv x_logical_xor(vir *v, ex *e) {
+  return pv_mask(v, pv_sub(v, truth(v, e->in[0]), truth(v, e->in[1])));
+}
 static pv bits(vir *v, ex *e, pv (*f)(vir *, ex *)) {
   return e->out == AC_BOOL ? f(v, e) : none(e, "bitwise operations are covered on bool only");
 }
-static pv x_bitwise_not(vir *v, ex *e) { return bits(v, e, x_logical_not); }
-static pv x_bitwise_and(vir *v, ex *e) { return bits(v, e, x_logical_and); }
-static pv x_bitwise_or(vir *v, ex *e) { return bits(v, e, x_logical_or); }
-static pv x_bitwise_xor(vir *v, ex *e) { return bits(v, e, x_logical_xor); }
+static pv x_bitwise_not(vir *v, ex *e) {
+  return bits(v, e, x_logical_not);
+}
+static pv x_bitwise_and(vir *v, ex *e) {
+  return bits(v, e, x_logical_and);
+}
+static pv x_bitwise_or(vir *v, ex *e) {
+  return bits(v, e, x_logical_or);
+}
+static pv x_bitwise_xor(vir *v, ex *e) {
+  return bits(v, e, x_logical_xor);
+}
 
 static pv x_where(vir *v, ex *e) {
   if (is_int(e->out)) return none(e, "Select exists for floating dtypes only");
@@ -409,7 +538,8 @@ static pv cast_to(vir *v, ex *e, pv x, ac_dtype s, ac_dtype d) {
     if (d == AC_F64) return none(e, "the vector unit has no float64");
     pv y = pv_to_f32(v, x);
     if (!half || s == d) return y;
-    return pv_to_f32(v, (pv){.kind = PV_VEC, .reg = vir_cast(v, y.reg, d, AC_RN_RINT)}); /* the program asked for the rounding */
+    return pv_to_f32(
+        v, (pv){.kind = PV_VEC, .reg = vir_cast(v, y.reg, d, AC_RN_RINT)}); /* the program asked for the rounding */
   }
   ac_dtype have = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_U8;
   if (have == d) return x;
@@ -419,25 +549,34 @@ static pv cast_to(vir *v, ex *e, pv x, ac_dtype s, ac_dtype d) {
   if (have == AC_I32 || have == AC_I64) return none(e, "there is no conversion between these integer dtypes");
   return (pv){.kind = PV_VEC, .reg = vir_cast(v, pv_vec(v, pv_to_f32(v, x), AC_F32).reg, d, AC_RN_TRUNC)};
 }
-static pv x_cast(vir *v, ex *e) { return cast_to(v, e, e->in[0], e->dt[0], e->out); }
+static pv x_cast(vir *v, ex *e) {
+  return cast_to(v, e, e->in[0], e->dt[0], e->out);
+}
 
 static const struct {
   ac_op op;
   pv (*f)(vir *, ex *);
 } table[] = {
 #define E(OP, fn) {AC_G_##OP, x_##fn},
-    E(NEG, neg) E(ABS, abs) E(SIGN, sign) E(EXP, exp) E(EXP2, exp2) E(EXPM1, expm1) E(LOG, log) E(LOG2, log2) E(LOG10, log10)
-    E(LOG1P, log1p) E(SQRT, sqrt) E(RSQRT, rsqrt) E(RECIPROCAL, reciprocal) E(SQUARE, square) E(SIN, sin) E(COS, cos) E(TAN, tan)
-    E(SINH, sinh) E(COSH, cosh) E(TANH, tanh) E(ASINH, asinh) E(ACOSH, acosh) E(ATANH, atanh) E(ERF, erf) E(SIGMOID, sigmoid)
-    E(FLOOR, floor) E(CEIL, ceil) E(ROUND, round) E(TRUNC, trunc) E(FRAC, frac) E(CLONE, clone) E(EXPAND, clone) E(ISNAN, isnan)
-    E(ISINF, isinf) E(ISFINITE, isfinite) E(NAN_TO_NUM, nan_to_num) E(CAST, cast) E(RELU, relu) E(RELU6, relu6)
-    E(LEAKY_RELU, leaky_relu) E(ELU, elu) E(CELU, celu) E(SELU, selu) E(GELU, gelu) E(SILU, silu) E(MISH, mish) E(SOFTPLUS, softplus)
-    E(SOFTSIGN, softsign) E(TANHSHRINK, tanhshrink) E(SOFTSHRINK, softshrink) E(HARDSHRINK, hardshrink) E(HARDTANH, hardtanh)
-    E(HARDSIGMOID, hardsigmoid) E(HARDSWISH, hardswish) E(LOGSIGMOID, logsigmoid) E(THRESHOLD, threshold) E(ADD, add) E(SUB, sub)
-    E(MUL, mul) E(DIV, div) E(POW, pow) E(MAXIMUM, maximum) E(MINIMUM, minimum) E(FMAX, fmax) E(FMIN, fmin) E(HYPOT, hypot)
-    E(XLOGY, xlogy) E(LOGADDEXP, logaddexp) E(EQ, eq) E(NE, ne) E(LT, lt) E(LE, le) E(GT, gt) E(GE, ge)
-    E(LOGICAL_NOT, logical_not) E(LOGICAL_AND, logical_and) E(LOGICAL_OR, logical_or) E(LOGICAL_XOR, logical_xor)
-    E(BITWISE_NOT, bitwise_not) E(BITWISE_AND, bitwise_and) E(BITWISE_OR, bitwise_or) E(BITWISE_XOR, bitwise_xor) E(WHERE, where)
+    E(NEG, neg) E(ABS, abs) E(SIGN, sign) E(EXP, exp) E(EXP2, exp2) E(EXPM1, expm1) E(LOG, log) E(LOG2, log2) E(
+        LOG10, log10) E(LOG1P, log1p) E(SQRT, sqrt) E(RSQRT, rsqrt) E(RECIPROCAL, reciprocal) E(SQUARE, square)
+        E(SIN, sin) E(COS, cos) E(TAN, tan) E(SINH, sinh) E(COSH, cosh) E(TANH, tanh) E(ASINH, asinh) E(ACOSH, acosh)
+            E(ATANH, atanh) E(ERF, erf) E(SIGMOID, sigmoid) E(FLOOR, floor) E(CEIL, ceil) E(ROUND, round)
+                E(TRUNC, trunc) E(FRAC, frac) E(CLONE, clone) E(EXPAND, clone) E(ISNAN, isnan) E(ISINF, isinf)
+                    E(ISFINITE, isfinite) E(NAN_TO_NUM, nan_to_num) E(CAST, cast) E(RELU, relu) E(RELU6, relu6)
+                        E(LEAKY_RELU, leaky_relu) E(ELU, elu) E(CELU, celu) E(SELU, selu) E(GELU, gelu) E(SILU, silu)
+                            E(MISH, mish) E(SOFTPLUS, softplus) E(SOFTSIGN, softsign) E(TANHSHRINK, tanhshrink)
+                                E(SOFTSHRINK, softshrink) E(HARDSHRINK, hardshrink) E(HARDTANH, hardtanh)
+                                    E(HARDSIGMOID, hardsigmoid) E(HARDSWISH, hardswish) E(LOGSIGMOID, logsigmoid)
+                                        E(THRESHOLD, threshold) E(ADD, add) E(SUB, sub) E(MUL, mul) E(DIV, div)
+                                            E(POW, pow) E(MAXIMUM, maximum) E(MINIMUM, minimum) E(FMAX, fmax)
+                                                E(FMIN, fmin) E(HYPOT, hypot) E(XLOGY, xlogy) E(LOGADDEXP, logaddexp)
+                                                    E(EQ, eq) E(NE, ne) E(LT, lt) E(LE, le) E(GT, gt) E(GE, ge)
+                                                        E(LOGICAL_NOT, logical_not) E(LOGICAL_AND, logical_and)
+                                                            E(LOGICAL_OR, logical_or) E(LOGICAL_XOR, logical_xor) E(
+                                                                BITWISE_NOT, bitwise_not) E(BITWISE_AND, bitwise_and)
+                                                                E(BITWISE_OR, bitwise_or) E(BITWISE_XOR, bitwise_xor)
+                                                                    E(WHERE, where)
 #undef E
 };
 

@@ -27,9 +27,9 @@ typedef struct {
   const ac_chip *chip;
   ac_diags *d;
   ac_cbuild b;
-  pl_names names;         /* host parameters and locals; kernels start from a copy */
-  const char **in_name;   /* host parameter of each graph input */
-  const char **out_name;  /* of each output */
+  pl_names names;        /* host parameters and locals; kernels start from a copy */
+  const char **in_name;  /* host parameter of each graph input */
+  const char **out_name; /* of each output */
   bool failed;
 } pl_ctx;
 
@@ -76,7 +76,7 @@ typedef struct {
   const char *text;
   bool text_int; /* TEXT: an integer expression */
   int reg;
-  bool neg;      /* MASK: means the complement (NaN makes `not (a < b)` differ from `a >= b`) */
+  bool neg; /* MASK: means the complement (NaN makes `not (a < b)` differ from `a >= b`) */
 } pv;
 
 typedef struct {
@@ -91,10 +91,10 @@ typedef struct {
 typedef struct {
   ac_dtype dtype;
   bool mask;
-  int leaf;  /* loaded in copyin: index of the leaf; -1 */
+  int leaf;      /* loaded in copyin: index of the leaf; -1 */
   int def, last; /* positions in ops; leaf: -1 */
   int buf;
-  int pinned;  /* index of the stored output that lives in this register; -1 */
+  int pinned; /* index of the stored output that lives in this register; -1 */
 } vir_reg;
 
 typedef struct {
@@ -102,13 +102,13 @@ typedef struct {
   ac_dtype dtype;
   bool mask, loaded, stored;
   int owner_leaf, owner_out; /* or -1 */
-  int free_from;  /* first position at which it may be overwritten */
-  int pinned_at;  /* stored: position that writes the result; the buffer is free for others before it */
+  int free_from;             /* first position at which it may be overwritten */
+  int pinned_at;             /* stored: position that writes the result; the buffer is free for others before it */
 } vir_buf;
 
 typedef struct {
-  int reg;         /* what is stored */
-  ac_dtype dtype;  /* of the tensor */
+  int reg;        /* what is stored */
+  ac_dtype dtype; /* of the tensor */
   int buf;
 } vir_out;
 
@@ -118,7 +118,7 @@ typedef struct {
   AC_VEC(vir_reg) regs;
   AC_VEC(vir_buf) bufs;
   AC_VEC(vir_out) outs;
-  bool selects;    /* Select is used: it takes the last 8 KiB of UB */
+  bool selects; /* Select is used: it takes the last 8 KiB of UB */
 } vir;
 
 pv pv_num(double v);
@@ -140,25 +140,25 @@ int64_t vir_scratch(const vir *v);
 const char *vir_bytes_text(const vir *v);
 bool vir_has_masks(const vir *v);
 void vir_alloc(vir *v, const char *tile, const char *mask_bytes); /* tl.alloc_ub statements */
-void vir_compute(vir *v, const char *count); /* the statements of the compute block */
+void vir_compute(vir *v, const char *count);                      /* the statements of the compute block */
 bool vir_in_place(const char *prim);
 
 /* ---- scalar-or-vector arithmetic on pv (float32 unless the registers are integers) ----------------------------------------- */
 
-pv pv_vec(vir *v, pv x, ac_dtype d);       /* as a vector: numbers and scalars are spread, masks become 0 and 1 */
+pv pv_vec(vir *v, pv x, ac_dtype d); /* as a vector: numbers and scalars are spread, masks become 0 and 1 */
 pv pv_add(vir *v, pv a, pv b);
 pv pv_sub(vir *v, pv a, pv b);
 pv pv_mul(vir *v, pv a, pv b);
 pv pv_div(vir *v, pv a, pv b);
-pv pv_max(vir *v, pv a, pv b);              /* a NaN passes on, as the simulator has it and lowering relies on */
+pv pv_max(vir *v, pv a, pv b); /* a NaN passes on, as the simulator has it and lowering relies on */
 pv pv_min(vir *v, pv a, pv b);
-pv pv_fn(vir *v, const char *prim, pv x);   /* unary primitive */
-pv pv_round(vir *v, pv x, ac_round r);      /* to a float32 integer */
+pv pv_fn(vir *v, const char *prim, pv x);        /* unary primitive */
+pv pv_round(vir *v, pv x, ac_round r);           /* to a float32 integer */
 pv pv_cmp(vir *v, const char *mode, pv a, pv b); /* mask; modes lt le gt ge eq ne */
 pv pv_not(pv mask);
 pv pv_where(vir *v, pv mask, pv a, pv b);
 pv pv_to_f32(vir *v, pv x);
-pv pv_mask(vir *v, pv x);                   /* x != 0 as a mask */
+pv pv_mask(vir *v, pv x); /* x != 0 as a mask */
 
 /* ---- expand: one graph operation on pv operands ---------------------------------------------------------------------------- */
 

@@ -10,10 +10,13 @@
 
 /* Words of the surface language and names that the schedules use for themselves. */
 static const char *const reserved[] = {
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
-    "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
-    "return", "try", "while", "with", "yield", "tl", "min", "max", "range", "float", "int", "bool", "len", "ascend_kernel", "pid",
-    "start", "end", "count", "offs", "tile", "mask_bytes", "per_core", "n_cores", "row", "lo", "hi", "i", "col"};
+    "False", "None",     "True",  "and",    "as",   "assert",     "async",    "await",         "break",
+    "class", "continue", "def",   "del",    "elif", "else",       "except",   "finally",       "for",
+    "from",  "global",   "if",    "import", "in",   "is",         "lambda",   "nonlocal",      "not",
+    "or",    "pass",     "raise", "return", "try",  "while",      "with",     "yield",         "tl",
+    "min",   "max",      "range", "float",  "int",  "bool",       "len",      "ascend_kernel", "pid",
+    "start", "end",      "count", "offs",   "tile", "mask_bytes", "per_core", "n_cores",       "row",
+    "lo",    "hi",       "i",     "col"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};
@@ -46,7 +49,8 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
   va_end(ap);
   ac_diag *x = ac_error(p->d, AC0700, loc, "no schedule covers %s: %s", what, why);
   ac_help(p->d, x,
-          "covered are element-wise chains with any broadcasting (one pass over their tensors), and a softmax or log_softmax of an "
+          "covered are element-wise chains with any broadcasting (one pass over their tensors), and a softmax or "
+          "log_softmax of an "
           "input over one axis");
   ac_buf s;
   ac_buf_init(&s, p->a);
@@ -56,12 +60,15 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
   return false;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 ac_strvec ac_plan_covered(ac_arena *a) {
   ac_strvec v = {0};
   for (int op = 0; op < AC_OP_COUNT; op++)
-    if (pl_expandable((ac_op)op) || op == AC_G_SOFTMAX || op == AC_G_LOG_SOFTMAX) ac_push(a, &v, ac_op_info((ac_op)op)->id);
+    if (pl_expandable((ac_op)op) || op == AC_G_SOFTMAX || op == AC_G_LOG_SOFTMAX)
+      ac_push(a, &v, ac_op_info((ac_op)op)->id);
   qsort(v.data, v.len, sizeof *v.data, by_text);
   return v;
 }
@@ -86,10 +93,14 @@ bool pl_number(const ac_node *n, const char *name, double absent, double *v) {
   case AC_K_BOOL: *v = a->b; return true;
   case AC_K_INT:
   case AC_K_SCALAR:
-    if (a->is_bool) *v = a->i ? (double)a->i->example : a->b ? 1 : a->f;
-    else if (a->kind == AC_K_SCALAR && !a->is_int) *v = a->f;
-    else if (a->i && ac_sym_is_const(a->i, &i)) *v = (double)i;
-    else return false;
+    if (a->is_bool)
+      *v = a->i ? (double)a->i->example : a->b ? 1 : a->f;
+    else if (a->kind == AC_K_SCALAR && !a->is_int)
+      *v = a->f;
+    else if (a->i && ac_sym_is_const(a->i, &i))
+      *v = (double)i;
+    else
+      return false;
     return true;
   default: return false;
   }
@@ -121,7 +132,9 @@ const char *pl_sym_text(const pl_ctx *p, const ac_sym *s) {
   }
 }
 
-int64_t pl_ub_budget(const pl_ctx *p) { return p->chip->ub - p->chip->ub_reserved; }
+int64_t pl_ub_budget(const pl_ctx *p) {
+  return p->chip->ub - p->chip->ub_reserved;
+}
 
 /* ---- statements that every schedule writes ---- */
 
@@ -178,13 +191,15 @@ void pl_host_begin(pl_ctx *p, const char *doc) {
   ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_host", p->g->name), false);
   f->doc = doc;
   for (size_t i = 0; i < p->g->inputs.len; i++)
-    if (p->g->inputs.data[i].role != AC_IN_SCALAR) ac_cb_param(&p->b, p->in_name[i], pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
+    if (p->g->inputs.data[i].role != AC_IN_SCALAR)
+      ac_cb_param(&p->b, p->in_name[i], pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
   for (size_t o = 0; o < p->g->outputs.len; o++)
     ac_cb_param(&p->b, p->out_name[o], pl_tensor_type(p, p->g->outputs.data[o].value->dtype));
   for (size_t i = 0; i < p->g->inputs.len; i++)
     if (p->g->inputs.data[i].role == AC_IN_SCALAR)
-      ac_cb_param(&p->b, p->in_name[i],
-                  ac_ce_name(&p->b, ac_dtypes[p->g->inputs.data[i].value->dtype].cls == AC_FLOATING ? "float" : "int"));
+      ac_cb_param(
+          &p->b, p->in_name[i],
+          ac_ce_name(&p->b, ac_dtypes[p->g->inputs.data[i].value->dtype].cls == AC_FLOATING ? "float" : "int"));
 }
 
 void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
@@ -196,14 +211,17 @@ void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
 
 /* Guards of broadcasting are checked by the schedules, in a form that holds for every rank; all others here, dimension by dimension. */
 void pl_guards(pl_ctx *p) {
-  static const char *const negated[] = {[AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
-  static const char *const wanted[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  static const char *const negated[] = {
+      [AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
+  static const char *const wanted[] = {
+      [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   for (size_t i = 0; i < p->g->guards.len; i++) {
     const ac_guard *q = &p->g->guards.data[i];
     if (q->reason && strstr(q->reason, ": broadcast of dimension")) continue;
     const char *x = pl_sym_text(p, q->a), *y = pl_sym_text(p, q->b);
-    pl_refuse_if(p, ac_sprintf(p->a, "%s %s %s", x, negated[q->kind], y),
-                 ac_sprintf(p->a, "traced for %s %s %s (%s)", x, wanted[q->kind], y, q->reason ? q->reason : "a size"));
+    pl_refuse_if(
+        p, ac_sprintf(p->a, "%s %s %s", x, negated[q->kind], y),
+        ac_sprintf(p->a, "traced for %s %s %s (%s)", x, wanted[q->kind], y, q->reason ? q->reason : "a size"));
   }
 }
 
@@ -238,6 +256,7 @@ ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diag
   name_parameters(&p);
   head(&p);
   bool row = false;
-  for (size_t i = 0; i < g->nodes.len; i++) row = row || g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX;
+  for (size_t i = 0; i < g->nodes.len; i++)
+    row = row || g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX;
   return (row ? pl_softmax(&p) : pl_elementwise(&p)) ? p.b.module : NULL;
 }

@@ -5,13 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-static bool scalar(pv x) { return x.kind == PV_NUM || x.kind == PV_TEXT; }
-static pv vec(int reg) { return (pv){.kind = PV_VEC, .reg = reg}; }
-static ac_dtype dtype_of(const vir *v, pv x) { return x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_F32; }
+static bool scalar(pv x) {
+  return x.kind == PV_NUM || x.kind == PV_TEXT;
+}
+static pv vec(int reg) {
+  return (pv){.kind = PV_VEC, .reg = reg};
+}
+static ac_dtype dtype_of(const vir *v, pv x) {
+  return x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_F32;
+}
 
 static const char *text_of(vir *v, pv x) {
   if (x.kind == PV_TEXT) return x.text;
-  if (isinf(x.num) || isnan(x.num)) return isnan(x.num) ? "float(\"nan\")" : x.num > 0 ? "float(\"inf\")" : "-float(\"inf\")";
+  if (isinf(x.num) || isnan(x.num))
+    return isnan(x.num) ? "float(\"nan\")" : x.num > 0 ? "float(\"inf\")" : "-float(\"inf\")";
   ac_buf s;
   ac_buf_init(&s, v->p->a);
   ac_put_double(&s, x.num);
@@ -40,9 +47,12 @@ pv pv_to_f32(vir *v, pv x) {
   if (x.kind == PV_MASK) return pv_vec(v, x, AC_F32);
   switch (dtype_of(v, x)) {
   case AC_F32: return x;
-  case AC_I8: case AC_U8: case AC_BOOL: /* bytes widen through half, exactly */
+  case AC_I8:
+  case AC_U8:
+  case AC_BOOL: /* bytes widen through half, exactly */
     return vec(vir_cast(v, vir_cast(v, x.reg, AC_F16, AC_RN_NONE), AC_F32, AC_RN_NONE));
-  case AC_I32: case AC_I64: return vec(vir_cast(v, x.reg, AC_F32, AC_RN_RINT));
+  case AC_I32:
+  case AC_I64: return vec(vir_cast(v, x.reg, AC_F32, AC_RN_RINT));
   default: return vec(vir_cast(v, x.reg, AC_F32, AC_RN_NONE));
   }
 }
@@ -50,7 +60,8 @@ pv pv_to_f32(vir *v, pv x) {
 pv pv_add(vir *v, pv a, pv b) {
   if (scalar(a) && scalar(b)) return scalars(v, '+', a, b);
   if (scalar(a)) return pv_add(v, b, a);
-  return scalar(b) ? vec(vir_emit(v, "vadd_scalar", dtype_of(v, a), 2, a, b)) : vec(vir_emit(v, "vadd", dtype_of(v, a), 2, a, b));
+  return scalar(b) ? vec(vir_emit(v, "vadd_scalar", dtype_of(v, a), 2, a, b))
+                   : vec(vir_emit(v, "vadd", dtype_of(v, a), 2, a, b));
 }
 
 pv pv_sub(vir *v, pv a, pv b) {
@@ -65,14 +76,16 @@ pv pv_mul(vir *v, pv a, pv b) {
   if (pv_is(b, 1)) return a;
   if (scalar(a) && scalar(b)) return scalars(v, '*', a, b);
   if (scalar(a)) return pv_mul(v, b, a);
-  return scalar(b) ? vec(vir_emit(v, "vmul_scalar", dtype_of(v, a), 2, a, b)) : vec(vir_emit(v, "vmul", dtype_of(v, a), 2, a, b));
+  return scalar(b) ? vec(vir_emit(v, "vmul_scalar", dtype_of(v, a), 2, a, b))
+                   : vec(vir_emit(v, "vmul", dtype_of(v, a), 2, a, b));
 }
 
 pv pv_div(vir *v, pv a, pv b) {
   if (scalar(a) && scalar(b)) return scalars(v, '/', a, b);
   if (b.kind == PV_NUM) {
     int e;
-    if (b.num != 0 && fabs(frexp(b.num, &e)) == 0.5 && e > -120 && e < 120) return pv_mul(v, a, pv_num(1 / b.num)); /* exact */
+    if (b.num != 0 && fabs(frexp(b.num, &e)) == 0.5 && e > -120 && e < 120)
+      return pv_mul(v, a, pv_num(1 / b.num)); /* exact */
   }
   if (scalar(b)) return vec(vir_emit(v, "vdiv_scalar", AC_F32, 2, a, b));
   return vec(vir_emit(v, "vdiv", AC_F32, 2, pv_vec(v, a, AC_F32), b));
@@ -81,7 +94,8 @@ pv pv_div(vir *v, pv a, pv b) {
 static pv extreme(vir *v, const char *prim, const char *prim_s, pv a, pv b) {
   if (scalar(a) && scalar(b)) a = pv_vec(v, a, AC_F32);
   if (scalar(a)) return extreme(v, prim, prim_s, b, a);
-  return scalar(b) ? vec(vir_emit(v, prim_s, dtype_of(v, a), 2, a, b)) : vec(vir_emit(v, prim, dtype_of(v, a), 2, a, b));
+  return scalar(b) ? vec(vir_emit(v, prim_s, dtype_of(v, a), 2, a, b))
+                   : vec(vir_emit(v, prim, dtype_of(v, a), 2, a, b));
 }
 pv pv_max(vir *v, pv a, pv b) {
   if (a.kind == PV_NUM && b.kind == PV_NUM) return pv_num(fmax(a.num, b.num));
@@ -103,7 +117,11 @@ pv pv_round(vir *v, pv x, ac_round r) {
 }
 
 static const char *mirrored(const char *mode) {
-  return !strcmp(mode, "lt") ? "gt" : !strcmp(mode, "le") ? "ge" : !strcmp(mode, "gt") ? "lt" : !strcmp(mode, "ge") ? "le" : mode;
+  return !strcmp(mode, "lt")   ? "gt"
+         : !strcmp(mode, "le") ? "ge"
+         : !strcmp(mode, "gt") ? "lt"
+         : !strcmp(mode, "ge") ? "le"
+                               : mode;
 }
 
 pv pv_cmp(vir *v, const char *mode, pv a, pv b) {
@@ -129,7 +147,8 @@ pv pv_mask(vir *v, pv x) {
   if (x.kind == PV_MASK) return x;
   if (x.kind == PV_VEC) {
     ac_dtype d = dtype_of(v, x);
-    if (d == AC_BOOL || d == AC_U8 || d == AC_I8) return pv_cmp(v, "ne", vec(vir_cast(v, x.reg, AC_F16, AC_RN_NONE)), pv_num(0));
+    if (d == AC_BOOL || d == AC_U8 || d == AC_I8)
+      return pv_cmp(v, "ne", vec(vir_cast(v, x.reg, AC_F16, AC_RN_NONE)), pv_num(0));
     if (d == AC_F16) return pv_cmp(v, "ne", x, pv_num(0));
     x = pv_to_f32(v, x);
   }

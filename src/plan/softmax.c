@@ -25,7 +25,9 @@ typedef struct {
   const char *op;
 } soft;
 
-static ac_cexpr *name(soft *s, const char *n) { return ac_ce_name(&s->p->b, n); }
+static ac_cexpr *name(soft *s, const char *n) {
+  return ac_ce_name(&s->p->b, n);
+}
 
 /* tl.<prim>(a, b[, c]) on named operands; `count` or NULL. */
 static void call(soft *s, const char *prim, const char *a, const char *b, const char *c, const char *count) {
@@ -46,11 +48,19 @@ static void fill(soft *s, const char *dst, double v, const char *count) {
   ac_cexpr *e = ac_ce_tl(cb, "duplicate", 2, name(s, dst), ac_ce_float(cb, v));
   ac_cb_call(cb, ac_ce_kwarg(cb, e, "count", ac_ce_parse(cb, "%s", count)));
 }
-static bool half_in(const soft *s) { return s->in != AC_F32; }
-static bool half_out(const soft *s) { return s->out != AC_F32; }
+static bool half_in(const soft *s) {
+  return s->in != AC_F32;
+}
+static bool half_out(const soft *s) {
+  return s->out != AC_F32;
+}
 /* Names of the float32 forms of what is loaded and of what is stored. */
-static const char *x32(const soft *s) { return half_in(s) ? "x32" : "x"; }
-static const char *y32(const soft *s) { return half_out(s) ? "y32" : "y"; }
+static const char *x32(const soft *s) {
+  return half_in(s) ? "x32" : "x";
+}
+static const char *y32(const soft *s) {
+  return half_out(s) ? "y32" : "y";
+}
 
 static void start_kernel(soft *s, const char *suffix, const char *doc, const char *const *params) {
   pl_ctx *p = s->p;
@@ -86,14 +96,17 @@ static void store_stage(soft *s) {
 static int row_bytes(const soft *s, int depth) {
   return depth * (ac_dtypes[s->in].bytes + ac_dtypes[s->out].bytes) + (half_in(s) ? 4 : 0) + (half_out(s) ? 4 : 0);
 }
-static int64_t row_tile(const soft *s, int depth) { return (pl_ub_budget(s->p) - 8192) / row_bytes(s, depth) / 256 * 256; }
+static int64_t row_tile(const soft *s, int depth) {
+  return (pl_ub_budget(s->p) - 8192) / row_bytes(s, depth) / 256 * 256;
+}
 
 static void row_kernel(soft *s, bool wide) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const params[] = {"rows", "cols", "rows_per_core", "tile", NULL};
   start_kernel(s, wide ? "wide" : "row",
-               wide ? "As the row kernel, for rows of which only one fits UB." : "A row at a time: it is read once, reduced in UB and written once.",
+               wide ? "As the row kernel, for rows of which only one fits UB."
+                    : "A row at a time: it is read once, reduced in UB and written once.",
                params);
   pl_let(p, "first", "pid * rows_per_core");
   pl_let(p, "last", "min(first + rows_per_core, rows)");
@@ -154,8 +167,12 @@ static void state_buffers(soft *s) {
   pl_alloc(s->p, "t", "tile", AC_F32, false);
   pl_alloc(s->p, "d", "tile", AC_F32, false);
 }
-static int state_bytes(const soft *s) { return row_bytes(s, 2) + 16; }
-static int64_t tile_for(const soft *s, int bytes) { return (pl_ub_budget(s->p) - 2048) / bytes / 256 * 256; }
+static int state_bytes(const soft *s) {
+  return row_bytes(s, 2) + 16;
+}
+static int64_t tile_for(const soft *s, int bytes) {
+  return (pl_ub_budget(s->p) - 2048) / bytes / 256 * 256;
+}
 
 static void long_kernel(soft *s) {
   pl_ctx *p = s->p;
@@ -175,9 +192,9 @@ static void long_kernel(soft *s) {
   fill(s, "m", -(double)FLT_MAX, "tile");
   fill(s, "s", 0, "tile");
   ac_cb_end(b);
-  pl_note(p,
-          "First pass. The state is a vector, so no tile waits for a scalar; one reduction a row joins the lanes. The last tile touches its "
-          "first `count` lanes only.");
+  pl_note(p, "First pass. The state is a vector, so no tile waits for a scalar; one reduction a row joins the lanes. "
+             "The last tile touches its "
+             "first `count` lanes only.");
   ac_cb_for(b, "i", ac_ce_int(b, 0), name(s, "cols"), name(s, "tile"));
   pl_let(p, "count", "min(tile, cols - i)");
   pl_let(p, "offs", "base + i + tl.arange(0, count)");
@@ -205,7 +222,8 @@ static void long_kernel(soft *s) {
   ac_cb_with(b, AC_STAGE_COMPUTE);
   if (half_in(s)) cast(s, "x32", "x", false);
   call(s, "vsub_scalar", x, x, "top", NULL);
-  if (s->log) call(s, "vsub_scalar", y, x, "log_sum", NULL);
+  if (s->log)
+    call(s, "vsub_scalar", y, x, "log_sum", NULL);
   else {
     call(s, "vexp", x, x, NULL, NULL);
     call(s, "vmul_scalar", y, x, "1.0 / total", NULL);
@@ -223,7 +241,8 @@ static void inner_kernel(soft *s) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
   static const char *const params[] = {"units", "axis", "inner", "parts", "width", "units_per_core", "tile", NULL};
-  start_kernel(s, "inner", "A unit is `width` neighbouring inner positions, whose softmaxes run side by side.", params);
+  start_kernel(s, "inner", "A unit is `width` neighbouring inner positions, whose softmaxes run side by side.",
+               params);
   pl_let(p, "first", "pid * units_per_core");
   pl_let(p, "last", "min(first + units_per_core, units)");
   copy_buffers(s, "tile", false);
@@ -247,7 +266,8 @@ static void inner_kernel(soft *s) {
   ac_cb_end(b);
   ac_cb_end(b);
   ac_cb_with(b, AC_STAGE_COMPUTE);
-  if (s->log) call(s, "vln", "s", "s", NULL, "count");
+  if (s->log)
+    call(s, "vln", "s", "s", NULL, "count");
   else {
     ac_cb_comment(b, "one division a lane, then products");
     fill(s, "d", 1, "count");
@@ -260,7 +280,8 @@ static void inner_kernel(soft *s) {
   ac_cb_with(b, AC_STAGE_COMPUTE);
   if (half_in(s)) cast(s, "x32", "x", false);
   call(s, "vsub", x, x, "m", "count");
-  if (s->log) call(s, "vsub", y, x, "s", "count");
+  if (s->log)
+    call(s, "vsub", y, x, "s", "count");
   else {
     call(s, "vexp", x, x, NULL, "count");
     call(s, "vmul", y, x, "s", "count");
@@ -280,15 +301,19 @@ static void launch(soft *s, const char *suffix, const char *cores, const char *c
   ac_push(p->a, &v, name(s, s->x));
   ac_push(p->a, &v, name(s, s->y));
   for (; *args; args++) ac_push(p->a, &v, ac_ce_parse(&p->b, "%s", *args));
-  ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->op, suffix), ac_ce_parse(&p->b, "%s", cores), (int)v.len, v.data);
+  ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->op, suffix), ac_ce_parse(&p->b, "%s", cores), (int)v.len,
+               v.data);
 }
 
 static const char *bytes_text(const soft *s, int depth, const char *more, int total) {
-  const char *forms = half_in(s) && half_out(s) ? " + 2*4 (float32 forms)" : half_in(s) || half_out(s) ? " + 4 (float32 form)" : "";
+  const char *forms = half_in(s) && half_out(s)   ? " + 2*4 (float32 forms)"
+                      : half_in(s) || half_out(s) ? " + 4 (float32 form)"
+                                                  : "";
   if (depth == 1)
-    return ac_sprintf(s->p->a, "%d + %d (x and y)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes, forms, more, total);
-  return ac_sprintf(s->p->a, "2*%d + 2*%d (x and y, double buffered)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes, forms,
-                    more, total);
+    return ac_sprintf(s->p->a, "%d + %d (x and y)%s%s = %d bytes", ac_dtypes[s->in].bytes, ac_dtypes[s->out].bytes,
+                      forms, more, total);
+  return ac_sprintf(s->p->a, "2*%d + 2*%d (x and y, double buffered)%s%s = %d bytes", ac_dtypes[s->in].bytes,
+                    ac_dtypes[s->out].bytes, forms, more, total);
 }
 
 static void rows_branch(soft *s) {
@@ -298,7 +323,8 @@ static void rows_branch(soft *s) {
   int64_t long_tile = tile_for(s, state_bytes(s));
   int line = 64 / ac_dtypes[s->out].bytes;
   pl_note(p,
-          "Core partitioning: whole rows, the same number for every core; when a core has many, a multiple of %d, so that no two cores write "
+          "Core partitioning: whole rows, the same number for every core; when a core has many, a multiple of %d, so "
+          "that no two cores write "
           "into one 64-byte line whatever the row length. Empty rows are no rows.",
           line);
   pl_let(p, "rows", "min(outer, outer * axis)");
@@ -313,11 +339,13 @@ static void rows_branch(soft *s) {
   pl_let(p, "tile", "%lld", (long long)row_tile(s, 2));
   launch(s, "row", "n_cores", args);
   ac_cb_elif(b, ac_ce_parse(b, "axis <= %lld", (long long)row_tile(s, 1)));
-  pl_note(p, "Tiling: a row without double buffering, %s: up to %lld elements.", bytes_text(s, 1, "", row_bytes(s, 1)), (long long)row_tile(s, 1));
+  pl_note(p, "Tiling: a row without double buffering, %s: up to %lld elements.",
+          bytes_text(s, 1, "", row_bytes(s, 1)), (long long)row_tile(s, 1));
   pl_let(p, "tile", "%lld", (long long)row_tile(s, 1));
   launch(s, "wide", "n_cores", args);
   ac_cb_else(b);
-  pl_note(p, "Tiling: longer rows go through in tiles, twice. An element takes %s.", bytes_text(s, 2, " + 4*4 (state)", state_bytes(s)));
+  pl_note(p, "Tiling: longer rows go through in tiles, twice. An element takes %s.",
+          bytes_text(s, 2, " + 4*4 (state)", state_bytes(s)));
   pl_let(p, "tile", "%lld", (long long)long_tile);
   launch(s, "long", "n_cores", args);
   ac_cb_end(b);
@@ -330,9 +358,9 @@ static void inner_branch(soft *s) {
   int line = 64 / ac_dtypes[s->out].bytes;
   pl_note(p, "Tiling: a lane takes %s.", bytes_text(s, 2, " + 4*4 (state)", state_bytes(s)));
   pl_let(p, "tile", "%lld", (long long)tile);
-  pl_note(p,
-          "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the parts are narrower than UB "
-          "allows, so that every core gets one.");
+  pl_note(p, "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the "
+             "parts are narrower than UB "
+             "allows, so that every core gets one.");
   pl_let(p, "wanted", "tl.cdiv(tl.num_cores(), max(1, outer))");
   pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(inner, wanted), %d)))", line, line);
   pl_let(p, "parts", "max(1, tl.cdiv(inner, width))");
@@ -345,15 +373,19 @@ static void inner_branch(soft *s) {
 static void host(soft *s) {
   pl_ctx *p = s->p;
   ac_cbuild *b = &p->b;
-  pl_host_begin(p, ac_sprintf(p->a, "%s over dimension %lld.", s->log ? "log_softmax" : "softmax", (long long)s->dim));
+  pl_host_begin(p,
+                ac_sprintf(p->a, "%s over dimension %lld.", s->log ? "log_softmax" : "softmax", (long long)s->dim));
   pl_guards(p);
   const char *x = s->x;
   long long d = s->dim;
   ac_cb_comment(b, d == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
   pl_let(p, "outer", "tl.prod(%s.shape[:%lld])", x, d);
-  if (d == -1) pl_let(p, "axis", "tl.prod(%s.shape[-1:])", x); /* 1 for a tensor without dimensions, whose only dim this is */
-  else if (d == 0) pl_let(p, "axis", "tl.prod(%s.shape[:1])", x);
-  else pl_let(p, "axis", "%s.shape[%lld]", x, d);
+  if (d == -1)
+    pl_let(p, "axis", "tl.prod(%s.shape[-1:])", x); /* 1 for a tensor without dimensions, whose only dim this is */
+  else if (d == 0)
+    pl_let(p, "axis", "tl.prod(%s.shape[:1])", x);
+  else
+    pl_let(p, "axis", "%s.shape[%lld]", x, d);
   if (d == -1) {
     rows_branch(s);
     return;
@@ -368,7 +400,9 @@ static void host(soft *s) {
 
 /* ---- does the graph fit? ---- */
 
-static bool is_float(ac_dtype d) { return d == AC_F32 || d == AC_F16 || d == AC_BF16; }
+static bool is_float(ac_dtype d) {
+  return d == AC_F32 || d == AC_F16 || d == AC_BF16;
+}
 
 static bool fits(soft *s) {
   pl_ctx *p = s->p;
@@ -384,16 +418,23 @@ static bool fits(soft *s) {
   int in = -1;
   for (size_t i = 0; i < g->inputs.len; i++)
     if (g->inputs.data[i].value == x) in = (int)i;
-  if (in < 0) return pl_refuse(p, x->def ? x->def->loc : n->loc, id, "its operand is computed (by %s); only an input of the model is covered yet", x->def ? ac_op_info(x->def->op)->id : "?");
+  if (in < 0)
+    return pl_refuse(p, x->def ? x->def->loc : n->loc, id,
+                     "its operand is computed (by %s); only an input of the model is covered yet",
+                     x->def ? ac_op_info(x->def->op)->id : "?");
   if (g->outputs.len != 1 || g->outputs.data[0].value != n->outs[0]) {
     const ac_value *o = g->outputs.data[0].value;
-    return pl_refuse(p, o->def ? o->def->loc : n->loc, id, "its result is used further; only a softmax that is the model's one result is covered yet");
+    return pl_refuse(p, o->def ? o->def->loc : n->loc, id,
+                     "its result is used further; only a softmax that is the model's one result is covered yet");
   }
   s->in = x->dtype;
   s->out = n->outs[0]->dtype;
-  if (!is_float(s->in) || !is_float(s->out)) return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16", ac_dtypes[s->in].name, ac_dtypes[s->out].name);
+  if (!is_float(s->in) || !is_float(s->out))
+    return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16",
+                     ac_dtypes[s->in].name, ac_dtypes[s->out].name);
   const ac_arg *dim = pl_arg(n, "dim");
-  if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim)) return pl_refuse(p, n->loc, id, "dim must be a constant");
+  if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim))
+    return pl_refuse(p, n->loc, id, "dim must be a constant");
   s->x = p->in_name[in];
   s->y = p->out_name[0];
   return true;

@@ -5,9 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-pv pv_num(double v) { return (pv){.kind = PV_NUM, .num = v}; }
-pv pv_text(const char *text, bool is_int) { return (pv){.kind = PV_TEXT, .text = text, .text_int = is_int}; }
-bool pv_is(pv v, double n) { return v.kind == PV_NUM && v.num == n; }
+pv pv_num(double v) {
+  return (pv){.kind = PV_NUM, .num = v};
+}
+pv pv_text(const char *text, bool is_int) {
+  return (pv){.kind = PV_TEXT, .text = text, .text_int = is_int};
+}
+bool pv_is(pv v, double n) {
+  return v.kind == PV_NUM && v.num == n;
+}
 
 static int new_reg(vir *v, ac_dtype d, bool mask) {
   vir_reg r = {.dtype = d, .mask = mask, .leaf = -1, .def = -1, .last = -1, .buf = -1, .pinned = -1};
@@ -23,7 +29,9 @@ int vir_leaf(vir *v, int leaf, ac_dtype d) {
   return r;
 }
 
-static bool is_reg(const pv *a) { return a->kind == PV_VEC || a->kind == PV_MASK; }
+static bool is_reg(const pv *a) {
+  return a->kind == PV_VEC || a->kind == PV_MASK;
+}
 
 static bool same_pv(const pv *a, const pv *b) {
   if (a->kind != b->kind) return false;
@@ -36,7 +44,9 @@ static int add_op(vir *v, vir_op op, ac_dtype d, bool mask) {
   for (size_t i = 0; i < v->ops.len; i++) {
     const vir_op *o = &v->ops.data[i];
     const vir_reg *r = &v->regs.data[o->dst];
-    if (strcmp(o->prim, op.prim) || o->n_args != op.n_args || o->round != op.round || r->dtype != d || r->mask != mask) continue;
+    if (strcmp(o->prim, op.prim) || o->n_args != op.n_args || o->round != op.round || r->dtype != d ||
+        r->mask != mask)
+      continue;
     if (op.mode && strcmp(o->mode, op.mode)) continue;
     int k = 0;
     while (k < op.n_args && same_pv(&o->arg[k], &op.arg[k])) k++;
@@ -64,7 +74,11 @@ int vir_cast(vir *v, int reg, ac_dtype d, ac_round r) {
 }
 
 int vir_compare(vir *v, pv a, pv b, const char *mode) {
-  vir_op op = {.prim = b.kind == PV_VEC ? "vcompare" : "vcompare_scalar", .n_args = 2, .arg = {a, b}, .mode = mode, .round = AC_RN_NONE};
+  vir_op op = {.prim = b.kind == PV_VEC ? "vcompare" : "vcompare_scalar",
+               .n_args = 2,
+               .arg = {a, b},
+               .mode = mode,
+               .round = AC_RN_NONE};
   return add_op(v, op, AC_U8, true);
 }
 
@@ -89,7 +103,8 @@ static void settle_outputs(vir *v) {
   for (size_t o = 0; o < v->outs.len; o++) {
     vir_reg *r = &v->regs.data[v->outs.data[o].reg];
     if (r->leaf >= 0 && r->last >= 0) { /* also computed on: the store gets a copy */
-      vir_op op = {.prim = "vcopy", .n_args = 1, .arg = {{.kind = PV_VEC, .reg = v->outs.data[o].reg}}, .round = AC_RN_NONE};
+      vir_op op = {
+          .prim = "vcopy", .n_args = 1, .arg = {{.kind = PV_VEC, .reg = v->outs.data[o].reg}}, .round = AC_RN_NONE};
       int c = add_op(v, op, r->dtype, false);
       v->regs.data[v->outs.data[o].reg].last = v->regs.data[c].def;
       v->outs.data[o].reg = c;
@@ -129,7 +144,9 @@ static void place(order *o, int reg) {
   for (int round = 0; round < op->n_args; round++) {
     int best = -1;
     for (int k = 0; k < op->n_args; k++)
-      if (!done[k] && is_reg(&op->arg[k]) && (best < 0 || depth_of(o, op->arg[k].reg) > depth_of(o, op->arg[best].reg))) best = k;
+      if (!done[k] && is_reg(&op->arg[k]) &&
+          (best < 0 || depth_of(o, op->arg[k].reg) > depth_of(o, op->arg[best].reg)))
+        best = k;
     if (best < 0) break;
     done[best] = true;
     place(o, op->arg[best].reg);
@@ -179,7 +196,9 @@ static int pick(vir *v, int at, pl_names *names, int *n_temps) {
     if (fits(v, &v->bufs.data[b], at, o->dst, false)) return (int)b;
   const vir_reg *r = &v->regs.data[o->dst];
   const char *wish = r->mask ? "mask" : ac_sprintf(v->p->a, "t%d", (*n_temps)++);
-  return add_buf(v, (vir_buf){.name = pl_name(names, wish), .dtype = r->dtype, .mask = r->mask, .owner_leaf = -1, .owner_out = -1});
+  return add_buf(
+      v,
+      (vir_buf){.name = pl_name(names, wish), .dtype = r->dtype, .mask = r->mask, .owner_leaf = -1, .owner_out = -1});
 }
 
 void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_names, pl_names *names) {
@@ -188,15 +207,25 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
   for (size_t i = 0; i < v->regs.len; i++) {
     vir_reg *r = &v->regs.data[i];
     if (r->leaf < 0) continue;
-    r->buf = add_buf(v, (vir_buf){.name = pl_name(names, leaf_names[r->leaf]), .dtype = r->dtype, .loaded = true, .owner_leaf = r->leaf,
-                                  .owner_out = -1, .free_from = r->last, .stored = r->pinned >= 0});
+    r->buf = add_buf(v, (vir_buf){.name = pl_name(names, leaf_names[r->leaf]),
+                                  .dtype = r->dtype,
+                                  .loaded = true,
+                                  .owner_leaf = r->leaf,
+                                  .owner_out = -1,
+                                  .free_from = r->last,
+                                  .stored = r->pinned >= 0});
     if (r->pinned >= 0) v->bufs.data[r->buf].free_from = INT32_MAX;
   }
   for (size_t o = 0; o < v->outs.len; o++) {
     vir_reg *r = &v->regs.data[v->outs.data[o].reg];
     if (r->buf < 0)
-      r->buf = add_buf(v, (vir_buf){.name = pl_name(names, out_names[o]), .dtype = r->dtype, .stored = true, .owner_leaf = -1,
-                                    .owner_out = (int)o, .free_from = -1, .pinned_at = r->def});
+      r->buf = add_buf(v, (vir_buf){.name = pl_name(names, out_names[o]),
+                                    .dtype = r->dtype,
+                                    .stored = true,
+                                    .owner_leaf = -1,
+                                    .owner_out = (int)o,
+                                    .free_from = -1,
+                                    .pinned_at = r->def});
     v->outs.data[o].buf = r->buf;
   }
   int n_temps = 0;
@@ -212,7 +241,8 @@ static int scratch_registers(const char *prim) {
   static const struct {
     const char *prim;
     int n;
-  } t[] = {{"vdiv_scalar", 1}, {"vsigmoid", 2}, {"vtanh", 3}, {"verf", 3}, {"vlog1p", 3}, {"vexpm1", 4}, {"vsin", 4}, {"vcos", 4}};
+  } t[] = {{"vdiv_scalar", 1}, {"vsigmoid", 2}, {"vtanh", 3}, {"verf", 3},
+           {"vlog1p", 3},      {"vexpm1", 4},   {"vsin", 4},  {"vcos", 4}};
   for (size_t i = 0; i < AC_COUNT(t); i++)
     if (!strcmp(prim, t[i].prim)) return t[i].n;
   return 0;
@@ -249,9 +279,12 @@ const char *vir_bytes_text(const vir *v) {
   ac_buf_init(&s, v->p->a);
   for (size_t i = 0; i < v->bufs.len; i++) {
     const vir_buf *b = &v->bufs.data[i];
-    if (b->mask) ac_printf(&s, "%s1/8 (%s)", i ? " + " : "", b->name);
-    else if (b->loaded || b->stored) ac_printf(&s, "%s2*%d (%s)", i ? " + " : "", ac_dtypes[b->dtype].bytes, b->name);
-    else ac_printf(&s, "%s%d (%s)", i ? " + " : "", ac_dtypes[b->dtype].bytes, b->name);
+    if (b->mask)
+      ac_printf(&s, "%s1/8 (%s)", i ? " + " : "", b->name);
+    else if (b->loaded || b->stored)
+      ac_printf(&s, "%s2*%d (%s)", i ? " + " : "", ac_dtypes[b->dtype].bytes, b->name);
+    else
+      ac_printf(&s, "%s%d (%s)", i ? " + " : "", ac_dtypes[b->dtype].bytes, b->name);
   }
   return ac_buf_str(&s);
 }
@@ -259,8 +292,10 @@ const char *vir_bytes_text(const vir *v) {
 void vir_alloc(vir *v, const char *tile, const char *mask_bytes) {
   for (size_t i = 0; i < v->bufs.len; i++) {
     const vir_buf *b = &v->bufs.data[i];
-    if (b->mask) pl_alloc(v->p, b->name, mask_bytes, AC_U8, false);
-    else pl_alloc(v->p, b->name, tile, b->dtype, false);
+    if (b->mask)
+      pl_alloc(v->p, b->name, mask_bytes, AC_U8, false);
+    else
+      pl_alloc(v->p, b->name, tile, b->dtype, false);
   }
 }
 
@@ -285,7 +320,8 @@ void vir_compute(vir *v, const char *count) {
       if (is_reg(&o->arg[k]) && v->regs.data[o->arg[k].reg].buf == v->regs.data[o->dst].buf) reused = false;
     if (reused) ac_cb_comment(b, "%s as loaded is used up: its buffer takes the next value", dst->name);
     ac_cexpr *call = ac_ce_tl(b, o->prim, 1, ac_ce_name(b, v->bufs.data[v->regs.data[o->dst].buf].name));
-    for (int k = 0; k < o->n_args; k++) ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], v->regs.data[o->dst].dtype));
+    for (int k = 0; k < o->n_args; k++)
+      ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], v->regs.data[o->dst].dtype));
     if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));
     if (o->round != AC_RN_NONE) ac_ce_kwarg(b, call, "mode", ac_ce_str(b, round_names[o->round]));
     if (!strcmp(o->prim, "duplicate")) ac_ce_kwarg(b, call, "count", ac_ce_name(b, count));

@@ -20,7 +20,9 @@ typedef struct {
   ac_cmodule *m; /* planned and checked, once */
 } world;
 
-static inline ac_loc line(int n) { return (ac_loc){.file = "model.py", .line = n}; }
+static inline ac_loc line(int n) {
+  return (ac_loc){.file = "model.py", .line = n};
+}
 
 static inline world *world_new(const char *name) {
   ac_arena *a = ac_arena_new();
@@ -33,17 +35,30 @@ static inline world *world_new(const char *name) {
   assert_non_null(w->chip);
   return w;
 }
-static inline void world_free(world *w) { ac_arena_free(w->a); }
+static inline void world_free(world *w) {
+  ac_arena_free(w->a);
+}
 
 static inline ac_value *tensor(world *w, const char *name, ac_dtype d, int rank, const int64_t *dims) {
   return ac_graph_input(w->g, name, AC_IN_TENSOR, d, rank, dims, NULL);
 }
-#define DIMS(...) (int64_t[]){__VA_ARGS__}
+#define DIMS(...) \
+  (int64_t[]) {   \
+    __VA_ARGS__   \
+  }
 
-static inline ac_arg at(ac_value *v) { return (ac_arg){.kind = AC_K_TENSOR, .t = v}; }
-static inline ac_arg anum(double f) { return (ac_arg){.kind = AC_K_SCALAR, .f = f}; }
-static inline ac_arg aint(world *w, int64_t i) { return (ac_arg){.kind = AC_K_INT, .i = ac_sym_int(w->g, i)}; }
-static inline ac_arg astr(const char *s) { return (ac_arg){.kind = AC_K_STR, .s = s}; }
+static inline ac_arg at(ac_value *v) {
+  return (ac_arg){.kind = AC_K_TENSOR, .t = v};
+}
+static inline ac_arg anum(double f) {
+  return (ac_arg){.kind = AC_K_SCALAR, .f = f};
+}
+static inline ac_arg aint(world *w, int64_t i) {
+  return (ac_arg){.kind = AC_K_INT, .i = ac_sym_int(w->g, i)};
+}
+static inline ac_arg astr(const char *s) {
+  return (ac_arg){.kind = AC_K_STR, .s = s};
+}
 
 static inline ac_value *apply(world *w, ac_op op, int n, const ac_arg *args) {
   int n_out = 0;
@@ -52,11 +67,20 @@ static inline ac_value *apply(world *w, ac_op op, int n, const ac_arg *args) {
   assert_non_null(v);
   return v[0];
 }
-#define APPLY(w, op, ...) apply(w, op, (int)(sizeof((ac_arg[]){__VA_ARGS__}) / sizeof(ac_arg)), (ac_arg[]){__VA_ARGS__})
-static inline ac_value *un(world *w, ac_op op, ac_value *x) { return APPLY(w, op, at(x)); }
-static inline ac_value *bin(world *w, ac_op op, ac_value *x, ac_value *y) { return APPLY(w, op, at(x), at(y)); }
-static inline ac_value *c(world *w, double v) { return ac_graph_number(w->g, v); }
-static inline void out(world *w, const char *name, ac_value *v) { ac_graph_output(w->g, name, v, -1); }
+#define APPLY(w, op, ...) \
+  apply(w, op, (int)(sizeof((ac_arg[]){__VA_ARGS__}) / sizeof(ac_arg)), (ac_arg[]){__VA_ARGS__})
+static inline ac_value *un(world *w, ac_op op, ac_value *x) {
+  return APPLY(w, op, at(x));
+}
+static inline ac_value *bin(world *w, ac_op op, ac_value *x, ac_value *y) {
+  return APPLY(w, op, at(x), at(y));
+}
+static inline ac_value *c(world *w, double v) {
+  return ac_graph_number(w->g, v);
+}
+static inline void out(world *w, const char *name, ac_value *v) {
+  ac_graph_output(w->g, name, v, -1);
+}
 
 /* ---- the examples: category/name -> graph ---- */
 
@@ -121,10 +145,14 @@ static const struct {
   const char *file;
   world *(*make)(void);
 } examples[] = {
-    {"activation/relu", ex_relu},           {"activation/gelu", ex_gelu},
-    {"activation/softplus", ex_softplus},   {"activation/softmax", ex_softmax},
-    {"activation/log_softmax", ex_log_softmax}, {"optimizer/adam", ex_adam},
-    {"broadcast/scaled_silu", ex_broadcast}, {"broadcast/channel_bias", ex_channel},
+    {"activation/relu", ex_relu},
+    {"activation/gelu", ex_gelu},
+    {"activation/softplus", ex_softplus},
+    {"activation/softmax", ex_softmax},
+    {"activation/log_softmax", ex_log_softmax},
+    {"optimizer/adam", ex_adam},
+    {"broadcast/scaled_silu", ex_broadcast},
+    {"broadcast/channel_bias", ex_channel},
 };
 
 #endif

@@ -46,8 +46,12 @@ typedef struct {
   const ac_cfunc *fn;
 } interp;
 
-static inline iv iv_int(int64_t i) { return (iv){.kind = IV_INT, .i = i, .f = (double)i}; }
-static inline iv iv_float(double f) { return (iv){.kind = IV_FLOAT, .f = (float)f}; }
+static inline iv iv_int(int64_t i) {
+  return (iv){.kind = IV_INT, .i = i, .f = (double)i};
+}
+static inline iv iv_float(double f) {
+  return (iv){.kind = IV_FLOAT, .f = (float)f};
+}
 
 static inline double in_dtype(ac_dtype d, double x) {
   switch (d) {
@@ -145,7 +149,8 @@ static inline iv icall(interp *p, const ac_cexpr *e) {
     int64_t to = ieval(p, e->args[1]).i;
     return iv_int(-ffloordiv(-ieval(p, e->args[0]).i, to) * to);
   }
-  case AC_P_MIN: case AC_P_MAX: {
+  case AC_P_MIN:
+  case AC_P_MAX: {
     iv x = ieval(p, e->args[0]), y = ieval(p, e->args[1]);
     return (e->prim == AC_P_MIN) == (x.f < y.f) ? x : y;
   }
@@ -167,7 +172,8 @@ static inline iv icall(interp *p, const ac_cexpr *e) {
 
 static inline iv ieval(interp *p, const ac_cexpr *e) {
   switch (e->kind) {
-  case AC_CE_INT: case AC_CE_BOOL: return iv_int(e->i);
+  case AC_CE_INT:
+  case AC_CE_BOOL: return iv_int(e->i);
   case AC_CE_FLOAT: return iv_float(e->f);
   case AC_CE_NAME: {
     iv *v = lookup(p, e->s);
@@ -201,7 +207,8 @@ static inline void icopy(interp *p, const ac_cexpr *e, bool load) {
   for (int64_t k = 0; k < n; k++) {
     int64_t at_ = base + k * st;
     assert_in_range(at_, 0, g->n - 1);
-    if (load) u->data[k] = g->data[at_];
+    if (load)
+      u->data[k] = g->data[at_];
     else {
       assert_non_null(g->written);
       g->data[at_] = u->data[k];
@@ -211,13 +218,25 @@ static inline void icopy(interp *p, const ac_cexpr *e, bool load) {
 }
 
 static inline double rounded(ac_round r, double x) {
-  return r == AC_RN_FLOOR ? floor(x) : r == AC_RN_CEIL ? ceil(x) : r == AC_RN_TRUNC ? trunc(x) : r == AC_RN_RINT ? nearbyint(x) : x;
+  return r == AC_RN_FLOOR   ? floor(x)
+         : r == AC_RN_CEIL  ? ceil(x)
+         : r == AC_RN_TRUNC ? trunc(x)
+         : r == AC_RN_RINT  ? nearbyint(x)
+                            : x;
 }
 static inline bool holds(const char *mode, double a, double b) {
-  return !strcmp(mode, "lt") ? a < b : !strcmp(mode, "le") ? a <= b : !strcmp(mode, "gt") ? a > b : !strcmp(mode, "ge") ? a >= b : a == b;
+  return !strcmp(mode, "lt")   ? a < b
+         : !strcmp(mode, "le") ? a <= b
+         : !strcmp(mode, "gt") ? a > b
+         : !strcmp(mode, "ge") ? a >= b
+                               : a == b;
 }
-static inline double nmax(double a, double b) { return isnan(a) || isnan(b) ? NAN : a > b ? a : b; }
-static inline double nmin(double a, double b) { return isnan(a) || isnan(b) ? NAN : a < b ? a : b; }
+static inline double nmax(double a, double b) {
+  return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
+}
+static inline double nmin(double a, double b) {
+  return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
+}
 
 static inline double one_inst(ac_inst i, double a, double b) {
   switch ((int)i) {
@@ -226,12 +245,16 @@ static inline double one_inst(ac_inst i, double a, double b) {
   case AC_I_ABS: return fabs(a);
   case AC_I_SQRT: return sqrt(a);
   case AC_I_RELU: return nmax(a, 0);
-  case AC_I_ADD: case AC_I_ADDS: return a + b;
+  case AC_I_ADD:
+  case AC_I_ADDS: return a + b;
   case AC_I_SUB: return a - b;
-  case AC_I_MUL: case AC_I_MULS: return a * b;
+  case AC_I_MUL:
+  case AC_I_MULS: return a * b;
   case AC_I_DIV: return a / b;
-  case AC_I_MAX: case AC_I_MAXS: return nmax(a, b);
-  case AC_I_MIN: case AC_I_MINS: return nmin(a, b);
+  case AC_I_MAX:
+  case AC_I_MAXS: return nmax(a, b);
+  case AC_I_MIN:
+  case AC_I_MINS: return nmin(a, b);
   case AC_I_LRELU: return a >= 0 ? a : a * b;
   case AC_I_COPY: return a;
   default: fail_msg("instruction %s", ac_insts[i].dsl); return 0;
@@ -260,7 +283,9 @@ static inline src operand(interp *p, const ac_cexpr *e) {
   if (e->type == AC_CT_BUFFER) return (src){.buf = ub_of(p, e)};
   return (src){.scalar = ieval(p, e).f};
 }
-static inline double item(const src *s, int64_t k) { return s->buf ? s->buf->data[k] : s->scalar; }
+static inline double item(const src *s, int64_t k) {
+  return s->buf ? s->buf->data[k] : s->scalar;
+}
 
 static inline void ireduce(interp *p, const ac_cexpr *e, int64_t n) {
   ub *d = ub_of(p, e->args[0]), *s = ub_of(p, e->args[1]), *work = ub_of(p, e->args[2]);
@@ -292,17 +317,27 @@ static inline void iprim(interp *p, const ac_cexpr *e) {
   const char *mode = "";
   int m = 0;
   for (int i = 1; i < e->n_args - 1; i++)
-    if (e->args[i] && e->args[i]->kind == AC_CE_STR) mode = e->args[i]->s;
-    else if (e->args[i]) s[m++] = operand(p, e->args[i]);
+    if (e->args[i] && e->args[i]->kind == AC_CE_STR)
+      mode = e->args[i]->s;
+    else if (e->args[i])
+      s[m++] = operand(p, e->args[i]);
   for (int64_t k = 0; k < n; k++) {
     double a = item(&s[0], k), b = item(&s[1], k), c3 = item(&s[2], k), r;
-    if (!inst) r = composed(e->prim, a, b);
-    else if (f == AC_FORM_FILL) r = a;
-    else if (f == AC_FORM_CAST) r = ac_dtypes[d->b->dtype].cls == AC_FLOATING && e->round != AC_RN_NONE && s[0].buf->b->dtype == d->b->dtype ? rounded(e->round, a)
-                                  : ac_dtypes[d->b->dtype].cls != AC_FLOATING ? (isnan(a) ? 0 : rounded(e->round, a)) : a;
-    else if (f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S) r = holds(mode, a, b);
-    else if (f == AC_FORM_SELECT || f == AC_FORM_SELECT_S) r = a != 0 ? b : c3;
-    else r = one_inst(e->inst, a, b);
+    if (!inst)
+      r = composed(e->prim, a, b);
+    else if (f == AC_FORM_FILL)
+      r = a;
+    else if (f == AC_FORM_CAST)
+      r = ac_dtypes[d->b->dtype].cls == AC_FLOATING && e->round != AC_RN_NONE && s[0].buf->b->dtype == d->b->dtype
+              ? rounded(e->round, a)
+          : ac_dtypes[d->b->dtype].cls != AC_FLOATING ? (isnan(a) ? 0 : rounded(e->round, a))
+                                                      : a;
+    else if (f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S)
+      r = holds(mode, a, b);
+    else if (f == AC_FORM_SELECT || f == AC_FORM_SELECT_S)
+      r = a != 0 ? b : c3;
+    else
+      r = one_inst(e->inst, a, b);
     d->data[k] = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S ? r : in_dtype(d->b->dtype, r);
   }
 }
@@ -347,9 +382,12 @@ static inline void irun(interp *p, const ac_cstmt *s) {
       }
       break;
     case AC_CS_EXPR:
-      if (s->value->a->kind == AC_CE_INDEX) ilaunch(p, s);
-      else if (s->value->prim == AC_P_REFUSE) p->refused = true;
-      else iprim(p, s->value);
+      if (s->value->a->kind == AC_CE_INDEX)
+        ilaunch(p, s);
+      else if (s->value->prim == AC_P_REFUSE)
+        p->refused = true;
+      else
+        iprim(p, s->value);
       break;
     case AC_CS_IF: irun(p, ieval(p, s->value).i ? s->body : s->orelse); break;
     case AC_CS_FOR: {
@@ -367,13 +405,15 @@ static inline void irun(interp *p, const ac_cstmt *s) {
 }
 
 /* Runs the host function on tensors in the order of its parameters; float parameters come from `scalars`. */
-static inline bool interpret(ac_arena *a, const ac_cmodule *m, int cores, gm_tensor *t, int n, const double *scalars, int n_scalars) {
+static inline bool interpret(ac_arena *a, const ac_cmodule *m, int cores, gm_tensor *t, int n, const double *scalars,
+                             int n_scalars) {
   interp *p = calloc(1, sizeof *p);
   *p = (interp){.a = a, .m = m, .cores = cores, .fn = ac_craft_host(m)};
   assert_int_equal(p->fn->n_params, n + n_scalars);
   for (int i = 0; i < n; i++) set(p, p->fn->params[i].name, (iv){.kind = IV_GM, .gm = &t[i]});
   for (int i = 0; i < n_scalars; i++)
-    set(p, p->fn->params[n + i].name, p->fn->params[n + i].type == AC_CT_INT ? iv_int((int64_t)scalars[i]) : iv_float(scalars[i]));
+    set(p, p->fn->params[n + i].name,
+        p->fn->params[n + i].type == AC_CT_INT ? iv_int((int64_t)scalars[i]) : iv_float(scalars[i]));
   irun(p, p->fn->body);
   bool ok = !p->refused;
   free(p);

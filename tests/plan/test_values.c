@@ -15,13 +15,15 @@ static double rnd(void) {
   return (double)(rng >> 11) / 9007199254740992.0;
 }
 
-static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 1e-30, -1e-30, 1e-6, -1e-6, 1e4, -1e4, 3, -3, 0.5, -0.5,
-                                 20.5, -20.5, 88, -88, 6, 1e30, -1e30, 2, -2, 100, -100};
+static const double special[] = {0,     -0.0, 1,    -1,    INFINITY, -INFINITY, NAN,  1e-30, -1e-30, 1e-6,
+                                 -1e-6, 1e4,  -1e4, 3,     -3,       0.5,       -0.5, 20.5,  -20.5,  88,
+                                 -88,   6,    1e30, -1e30, 2,        -2,        100,  -100};
 
 /* Rows of -inf alone, with a NaN, with +inf, with -inf among numbers; `outer` elements between two of a row. */
 static int64_t row_length, row_stride;
 static double row_value(int64_t i) {
-  int64_t row = row_stride == 1 ? i / row_length : i % row_stride, at_ = row_stride == 1 ? i % row_length : i / row_stride;
+  int64_t row = row_stride == 1 ? i / row_length : i % row_stride,
+          at_ = row_stride == 1 ? i % row_length : i / row_stride;
   if (row % 5 == 0) return -INFINITY;
   if (row % 5 == 1 && at_ == row_length - 1) return NAN;
   if (row % 5 == 2 && at_ == row_length / 2) return INFINITY;
@@ -48,7 +50,8 @@ static const char *show(ac_arena *a, const ac_shape *s) {
 static bool near(double got, double want, double tol, ac_dtype d) {
   if (isnan(want)) return isnan(got);
   double lim = d == AC_F16 ? 65504 : INFINITY;
-  if (fabs(want) > lim * (1 - 1e-3) || isinf(want) || fabs(want) > 3.3e38) return (isinf(got) || fabs(got) > lim * 0.99 || fabs(got) > 3.2e38) && (got > 0) == (want > 0);
+  if (fabs(want) > lim * (1 - 1e-3) || isinf(want) || fabs(want) > 3.3e38)
+    return (isinf(got) || fabs(got) > lim * 0.99 || fabs(got) > 3.2e38) && (got > 0) == (want > 0);
   return fabs(got - want) <= tol * fabs(want) + tol * 1e-3 + 1e-37;
 }
 
@@ -92,8 +95,10 @@ static void compare_at(world *w, const ac_shape *shapes, int kind, double tol) {
     void *raw = ac_alloc(a, (size_t)(t[n].n + 1) * 8);
     for (int64_t k = 0; k < t[n].n; k++) {
       double x = value_of(kind, k + (int64_t)i * 13);
-      if (v->dtype == AC_BOOL) x = x > 0.2;
-      else if (ac_dtypes[v->dtype].cls != AC_FLOATING) x = isfinite(x) ? rint(fmod(x * 3, 100)) : 1;
+      if (v->dtype == AC_BOOL)
+        x = x > 0.2;
+      else if (ac_dtypes[v->dtype].cls != AC_FLOATING)
+        x = isfinite(x) ? rint(fmod(x * 3, 100)) : 1;
       ac_store(v->dtype, raw, k, x);
       t[n].data[k] = ac_load(v->dtype, raw, k);
     }
@@ -108,7 +113,8 @@ static void compare_at(world *w, const ac_shape *shapes, int kind, double tol) {
     t[n].data = AC_NEW_N(a, double, t[n].n + 1);
     t[n].written = AC_NEW_N(a, int, t[n].n + 1);
   }
-  if (!interpret(a, m, 48, t, n, scalars, n_scalars)) fail_msg("%s (%s): the program refuses", w->g->name, show(a, &shapes[0]));
+  if (!interpret(a, m, 48, t, n, scalars, n_scalars))
+    fail_msg("%s (%s): the program refuses", w->g->name, show(a, &shapes[0]));
   ac_ref_opts ro = {.inputs = data, .threads = 1};
   ac_ref *r = ac_ref_new(a, g, &ro, &d);
   assert_non_null(r);
@@ -117,13 +123,16 @@ static void compare_at(world *w, const ac_shape *shapes, int kind, double tol) {
     assert_true(ac_ref_read(r, k - first_out, 0, t[k].n, want));
     double eps = t[k].dtype == AC_F16 ? 6e-4 : t[k].dtype == AC_BF16 ? 5e-3 : tol;
     for (int64_t i = 0; i < t[k].n; i++) {
-      if (t[k].written[i] != 1) fail_msg("%s (%s) output %d: element %lld written %d times", w->g->name, show(a, &t[k].shape), k - first_out, (long long)i, t[k].written[i]);
+      if (t[k].written[i] != 1)
+        fail_msg("%s (%s) output %d: element %lld written %d times", w->g->name, show(a, &t[k].shape), k - first_out,
+                 (long long)i, t[k].written[i]);
       if (!near(t[k].data[i], want[i], eps, t[k].dtype)) {
         ac_buf b;
         ac_buf_init(&b, a);
         for (int q = 0; q < first_out; q++)
           if (t[q].n == t[k].n) ac_printf(&b, " %.9g", t[q].data[i]);
-        fail_msg("%s (%s) output %d: element %lld is %.9g, not %.9g; inputs%s", w->g->name, show(a, &t[k].shape), k - first_out, (long long)i, t[k].data[i], want[i], ac_buf_str(&b));
+        fail_msg("%s (%s) output %d: element %lld is %.9g, not %.9g; inputs%s", w->g->name, show(a, &t[k].shape),
+                 k - first_out, (long long)i, t[k].data[i], want[i], ac_buf_str(&b));
       }
       checked++;
     }
@@ -146,8 +155,9 @@ static double tolerance_of(const char *op) {
   static const struct {
     const char *op;
     double tol;
-  } t[] = {{"pow", 2e-5}, {"exp2", 1e-6}, {"gelu", 2e-3}, {"tanhshrink", 1e-2}, {"sinh", 4e-6}, {"asinh", 2e-6}, {"atanh", 4e-6}, {"acosh", 4e-6},
-           {"cosh", 4e-6}, {"log2", 1e-6}, {"log10", 1e-6}, {"tan", 1e-3}, {"logaddexp", 1e-4}};
+  } t[] = {{"pow", 2e-5},   {"exp2", 1e-6},  {"gelu", 2e-3},     {"tanhshrink", 1e-2}, {"sinh", 4e-6},
+           {"asinh", 2e-6}, {"atanh", 4e-6}, {"acosh", 4e-6},    {"cosh", 4e-6},       {"log2", 1e-6},
+           {"log10", 1e-6}, {"tan", 1e-3},   {"logaddexp", 1e-4}};
   for (size_t i = 0; i < AC_COUNT(t); i++)
     if (!strcmp(t[i].op, op)) return t[i].tol;
   return 1e-6;
@@ -172,9 +182,12 @@ static void every_operation(void **state) {
         if (p->kind == AC_K_TENSOR) {
           bool mask = logical || (op == AC_G_WHERE && k == 0);
           args[n++] = at(tensor(w, p->name, mask ? AC_BOOL : dtypes[d], 1, DIMS(1003)));
-        } else if (p->kind == AC_K_DTYPE) args[n++] = (ac_arg){.kind = AC_K_DTYPE, .d = AC_F16};
-        else if (!p->has_default) args[n++] = anum(0.5);
-        else break;
+        } else if (p->kind == AC_K_DTYPE)
+          args[n++] = (ac_arg){.kind = AC_K_DTYPE, .d = AC_F16};
+        else if (!p->has_default)
+          args[n++] = anum(0.5);
+        else
+          break;
       }
       out(w, "y", apply(w, op, n, args));
       bool poles = op == AC_G_TAN;
@@ -251,7 +264,8 @@ static void three_ways(void **state) {
       int rank = (int)(rnd() * 5);
       s[k].rank = rank;
       for (int i = 0; i < rank; i++) s[k].dim[i] = rnd() < 0.5 ? 1 : dims[4 - rank + i];
-      v[k] = tensor(w, (const char *[]){"a", "b", "c"}[k], (ac_dtype[]){AC_F32, AC_F16, AC_BF16}[(seed + k) % 3], rank, s[k].dim);
+      v[k] = tensor(w, (const char *[]){"a", "b", "c"}[k], (ac_dtype[]){AC_F32, AC_F16, AC_BF16}[(seed + k) % 3],
+                    rank, s[k].dim);
     }
     out(w, "z", bin(w, AC_G_ADD, bin(w, AC_G_MUL, v[0], v[1]), v[2]));
     compare_at(w, s, 0, 1e-3);
@@ -265,10 +279,30 @@ static void softmax_everywhere(void **state) {
     int dim;
     ac_shape s;
   } cases[] = {
-      {-1, {2, {16, 16384}}}, {-1, {2, {7, 1003}}},  {-1, {2, {1, 1}}},     {-1, {2, {1, 13243}}}, {-1, {1, {513}}},      {-1, {4, {3, 5, 7, 11}}},
-      {-1, {2, {0, 8}}},      {-1, {2, {8, 0}}},     {-1, {2, {2, 30001}}}, {0, {2, {7, 1003}}},   {0, {1, {513}}},       {0, {2, {0, 8}}},
-      {0, {2, {5, 0}}},       {0, {2, {3, 13243}}},  {1, {4, {3, 5, 7, 11}}}, {1, {3, {4, 100, 30}}}, {-2, {4, {3, 5, 7, 11}}}, {1, {2, {3, 24000}}},
-      {1, {3, {2, 0, 5}}},    {2, {4, {2, 3, 4, 1}}}, {0, {2, {2, 300000}}}, {-1, {2, {900, 3}}},   {-1, {0}},             {0, {0}},
+      {-1, {2, {16, 16384}}},
+      {-1, {2, {7, 1003}}},
+      {-1, {2, {1, 1}}},
+      {-1, {2, {1, 13243}}},
+      {-1, {1, {513}}},
+      {-1, {4, {3, 5, 7, 11}}},
+      {-1, {2, {0, 8}}},
+      {-1, {2, {8, 0}}},
+      {-1, {2, {2, 30001}}},
+      {0, {2, {7, 1003}}},
+      {0, {1, {513}}},
+      {0, {2, {0, 8}}},
+      {0, {2, {5, 0}}},
+      {0, {2, {3, 13243}}},
+      {1, {4, {3, 5, 7, 11}}},
+      {1, {3, {4, 100, 30}}},
+      {-2, {4, {3, 5, 7, 11}}},
+      {1, {2, {3, 24000}}},
+      {1, {3, {2, 0, 5}}},
+      {2, {4, {2, 3, 4, 1}}},
+      {0, {2, {2, 300000}}},
+      {-1, {2, {900, 3}}},
+      {-1, {0}},
+      {0, {0}},
   };
   for (size_t i = 0; i < AC_COUNT(cases); i++)
     for (int log = 0; log < 2; log++)
@@ -277,7 +311,8 @@ static void softmax_everywhere(void **state) {
         ac_value *x = tensor(w, "x", (ac_dtype[]){AC_F32, AC_F16, AC_BF16}[d], cases[i].s.rank, cases[i].s.dim);
         out(w, "y", APPLY(w, log ? AC_G_LOG_SOFTMAX : AC_G_SOFTMAX, at(x), aint(w, cases[i].dim)));
         for (int kind = 0; kind < 3; kind++)
-          if (ac_shape_numel(&cases[i].s) < 50000 || (kind == 0 && d == 0)) compare_at(w, &cases[i].s, kind, log ? 2e-4 : 5e-6);
+          if (ac_shape_numel(&cases[i].s) < 50000 || (kind == 0 && d == 0))
+            compare_at(w, &cases[i].s, kind, log ? 2e-4 : 5e-6);
         world_free(w);
       }
 }
@@ -287,7 +322,8 @@ static void softmax_special_rows(void **state) {
   static const struct {
     int dim;
     ac_shape s;
-  } cases[] = {{-1, {2, {10, 1003}}}, {-1, {2, {10, 20000}}}, {-1, {2, {10, 30001}}}, {0, {2, {1003, 10}}}, {0, {2, {1, 10}}}};
+  } cases[] = {
+      {-1, {2, {10, 1003}}}, {-1, {2, {10, 20000}}}, {-1, {2, {10, 30001}}}, {0, {2, {1003, 10}}}, {0, {2, {1, 10}}}};
   for (size_t i = 0; i < AC_COUNT(cases); i++)
     for (int log = 0; log < 2; log++) {
       world *w = world_new(log ? "log_softmax" : "softmax");
@@ -326,7 +362,8 @@ static void the_rest(void **state) {
   x = tensor(w, "x", AC_F32, 2, DIMS(7, 9));
   ac_value *alpha = ac_graph_input(w->g, "alpha", AC_IN_SCALAR, AC_F32, 0, NULL, NULL);
   w->g->inputs.data[1].scalar = 0.75;
-  ac_value *z = bin(w, AC_G_SUB, bin(w, AC_G_MUL, alpha, c(w, 2)), bin(w, AC_G_DIV, x, ac_graph_integer(w->g, x->shape[1])));
+  ac_value *z =
+      bin(w, AC_G_SUB, bin(w, AC_G_MUL, alpha, c(w, 2)), bin(w, AC_G_DIV, x, ac_graph_integer(w->g, x->shape[1])));
   out(w, "z", bin(w, AC_G_ADD, z, un(w, AC_G_EXP, alpha)));
   ac_shape ss[] = {sh(2, 7, 1009), sh(0)};
   compare_at(w, ss, 0, 1e-5);
@@ -335,8 +372,9 @@ static void the_rest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(flat_sizes), cmocka_unit_test(broadcasting), cmocka_unit_test(all_arrangements), cmocka_unit_test(three_ways),
-      cmocka_unit_test(softmax_everywhere), cmocka_unit_test(softmax_special_rows), cmocka_unit_test(the_rest), cmocka_unit_test(every_operation),
+      cmocka_unit_test(flat_sizes), cmocka_unit_test(broadcasting),       cmocka_unit_test(all_arrangements),
+      cmocka_unit_test(three_ways), cmocka_unit_test(softmax_everywhere), cmocka_unit_test(softmax_special_rows),
+      cmocka_unit_test(the_rest),   cmocka_unit_test(every_operation),
   };
   int r = cmocka_run_group_tests(tests, NULL, NULL);
   printf("%lld elements compared\n", (long long)checked);

@@ -213,11 +213,24 @@ static bool job_lower(ac_context *c, job *j) {
   return j->program != NULL;
 }
 
+/* How ModelNew reaches each input of the kernel: "xs[0]", "cfg['scale']". */
+static const char *const *job_paths(ac_context *c, const job *j) {
+  const char **paths = AC_NEW_N(c->arena, const char *, j->graph->inputs.len + 1);
+  for (size_t i = 0; i < j->info.args.len; i++) {
+    const ac_forward_arg *x = &j->info.args.data[i];
+    if (x->input >= 0) paths[x->input] = x->path;
+  }
+  return paths;
+}
+
 static bool job_emit(ac_context *c, job *j, ac_project *p) {
   ac_emit_opts e = {.formats = j->formats, .graph = j->graph, .craft_text = j->craft_text, .command = "ascendcraft gen"};
   if (j->graph) {
     e.source = j->info.text;
     e.source_name = ac_basename(j->o->input);
+    e.class_name = j->info.class_name;
+    e.result = j->info.result;
+    e.paths = job_paths(c, j);
   }
   return ac_emit(c->arena, j->program, &e, p, &c->diags);
 }

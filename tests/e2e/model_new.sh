@@ -12,7 +12,7 @@ has() {
 has "class ModelNew(nn.Module):"
 has "super(ModelNew, self).__init__()"
 has "def forward(self, xs, cfg, *rest,"
-has "(xs[0], xs[1], cfg['scale'], rest[0], self.w[0])"
+has "(xs[0], xs[1], cfg['scale'], rest[0], self.w[0], self.w[1])"
 has "return {'y': out[0], 'z': (out[1], None, 2)}"
 has "def forward(self): no"
 grep -q 'CLASS = "Net"' "$t/p/device_test.py" || { echo "FAIL: device_test.py looks for another class"; bad=1; }

@@ -23,7 +23,8 @@ ac_error_class ac_op_error_class(ac_op op);
 typedef struct {
   ac_arena *a;
   const ac_case *c;
-  ac_graph *graph; /* concrete */
+  const ac_graph *whole; /* the project's, with symbolic sizes */
+  ac_graph *graph;       /* concrete */
   int n_inputs, n_outputs;
   const void **ref_inputs; /* one a graph input: tensors' data; scalars: their double or int64 */
   ac_sim_tensor *tensors;  /* kernel order: tensor inputs, then outputs */
@@ -49,6 +50,15 @@ ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_t
 
 /* Of a sampled case: only what blocks wrote (whole pages of it). */
 ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance *t, int threads);
+
+/* Does every operation keep the rows of dimension 0 apart? Then the rows [from, to) of the outputs are those of a smaller graph. */
+bool ac_rows_apart(const ac_graph *g);
+typedef struct {
+  ac_graph *graph; /* NULL: its guards refuse so few rows */
+  const void **inputs;
+} ac_rows;
+ac_rows ac_rows_cut(ac_arena *a, const ac_graph *apart, const ac_graph *g, const void *const *inputs, int64_t from,
+                    int64_t to);
 
 /* What the pattern of wrong elements says: shifted by one, the end is missing, all zero... */
 void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac_comparison *c, const ac_tolerance *t,

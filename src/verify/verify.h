@@ -99,7 +99,7 @@ typedef struct {
   int64_t max_elements; /* of the largest tensor of a case, unless asked for; 0: 4 Mi */
   int64_t own_elements; /* limit for running the asked shape in full; 0: 32 Mi */
   uint64_t seed;
-  bool only;             /* the asked shape with its own values, nothing else */
+  bool only; /* the asked shape with its own values, nothing else */
   int cores; /* vector cores of the chip */
 } ac_case_opts;
 /* The module's own shape and values, every kind of value at a moderate shape, then the ladder of shapes. Only shapes that the

@@ -1,5 +1,5 @@
 /* Which cases are made: the own shape first, every kind of value, a ladder within the guards and the budget. */
-#include "verify/verify.h"
+#include "verify/internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -162,6 +162,52 @@ static void eager_rounds_every_operation(void **s) {
   assert_true(z[0] == 1 && z[2] == __builtin_inf());   /* the square overflows float32 */
 }
 
+static ac_graph *softmax(int64_t dim) {
+  ac_graph *g = ac_graph_new(a, &d);
+  int64_t sizes[2] = {6, 5};
+  ac_value *x = ac_graph_input(g, "x", AC_IN_TENSOR, AC_F32, 2, sizes, NULL);
+  ac_arg args[2] = {{.kind = AC_K_TENSOR, .t = x}, {.kind = AC_K_INT, .i = ac_sym_int(g, dim)}};
+  int n;
+  ac_value **y = ac_graph_apply(g, AC_G_SOFTMAX, args, 2, AC_NOLOC, &n);
+  assert_non_null(y);
+  ac_graph_output(g, "y", y[0], -1);
+  return g;
+}
+
+/* Rows may be cut out of the reference only where no operation looks across them. */
+static void rows_are_cut_only_where_they_are_apart(void **s) {
+  (void)s;
+  assert_true(ac_rows_apart(softmax(-1)) && ac_rows_apart(softmax(1)));
+  assert_false(ac_rows_apart(softmax(0)) || ac_rows_apart(softmax(-2)));
+  assert_true(ac_rows_apart(relu(16, 1024)) && ac_rows_apart(bias()));
+  ac_graph *all = relu(4, 6);
+  ac_arg arg = {.kind = AC_K_TENSOR, .t = all->inputs.data[0].value};
+  int n;
+  ac_value **mean = ac_graph_apply(all, AC_G_MEAN, &arg, 1, AC_NOLOC, &n);
+  assert_non_null(mean);
+  ac_graph_output(all, "z", ac_graph_op2(all, AC_G_SUB, all->inputs.data[0].value, mean[0], AC_NOLOC), -1);
+  assert_false(ac_rows_apart(all));
+}
+
+static void cut_rows_have_the_values_of_the_whole(void **s) {
+  (void)s;
+  ac_graph *g = softmax(1);
+  float x[30];
+  for (int i = 0; i < 30; i++) x[i] = (float)(i * 7 % 11);
+  const void *inputs[] = {x};
+  ac_shape shape = {2, {6, 5}};
+  ac_graph *whole = ac_graph_respecialise(a, g, &shape, &d);
+  ac_rows cut = ac_rows_cut(a, g, whole, inputs, 2, 5);
+  assert_non_null(cut.graph);
+  ac_ref *r = ac_ref_new(a, whole, &(ac_ref_opts){.inputs = inputs}, &d);
+  ac_ref *part = ac_ref_new(a, cut.graph, &(ac_ref_opts){.inputs = cut.inputs}, &d);
+  double want[15], got[15];
+  assert_true(ac_ref_read(r, 0, 10, 15, want) && ac_ref_read(part, 0, 0, 15, got));
+  assert_memory_equal(want, got, sizeof want);
+  ac_ref_free(r);
+  ac_ref_free(part);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(own_shape_comes_first_then_all_kinds),
@@ -172,6 +218,8 @@ int main(void) {
       cmocka_unit_test(deterministic),
       cmocka_unit_test(error_classes),
       cmocka_unit_test(eager_rounds_every_operation),
+      cmocka_unit_test(rows_are_cut_only_where_they_are_apart),
+      cmocka_unit_test(cut_rows_have_the_values_of_the_whole),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -95,9 +95,10 @@ static ac_range total(ac_chk *c, const ac_finfo *k, const ac_fact *f) {
   for (size_t i = 0; i < k->f->buffers.len; i++) {
     const ac_cbuffer *b = k->f->buffers.data[i];
     int64_t block, depth = b->pinned ? b->pinned : 1;
+    int64_t most = b->loaded && b->computed && b->stored ? sat_product(depth, 2) : depth; /* in and out: two queues */
     ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes_of(c, k, i, &block)), f);
     t.lo = sat_sum(t.lo, sat_product(round_up(r.lo, block), depth));
-    t.hi = sat_sum(t.hi, sat_product(round_up(r.hi, block), depth));
+    t.hi = sat_sum(t.hi, sat_product(round_up(r.hi, block), most));
   }
   return t;
 }
@@ -132,7 +133,12 @@ static void collect_atoms(ac_chk *c, ac_sym *x, int *only, int *n) {
     }
 }
 
-/* "x  cols * 4 bytes = 65536 (2 deep)" a line a buffer */
+static const char *count_text(ac_chk *c, const ac_cbuffer *b) {
+  const char *pin = b->pinned > 1 ? ac_sprintf(c->a, ", %d times (pinned)", b->pinned) : "";
+  return b->loaded && b->computed && b->stored ? ac_sprintf(c->a, "%s, for input and for output", pin) : pin;
+}
+
+/* A note for each buffer. */
 static void list_buffers(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_diag *g) {
   for (size_t i = 0; i < k->f->buffers.len; i++) {
     const ac_cbuffer *b = k->f->buffers.data[i];
@@ -141,8 +147,7 @@ static void list_buffers(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_diag
     ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes), f);
     const char *now = r.lo == r.hi ? ac_sprintf(c->a, "%lld bytes", (long long)round_up(r.lo, block))
                                    : ac_sprintf(c->a, "%s bytes", ac_sy_text(&c->s, bytes));
-    ac_note(c->diags, g, b->loc, "'%s': %s%s", b->name, now,
-            b->pinned > 1 ? ac_sprintf(c->a, ", %d times (pinned)", b->pinned) : "");
+    ac_note(c->diags, g, b->loc, "'%s': %s%s", b->name, now, count_text(c, b));
   }
 }
 

@@ -8,6 +8,9 @@
  */
 #include "plan/internal.h"
 
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_RANK = 16, MAX_LEAVES = 64 };
@@ -269,7 +272,7 @@ static bool eval_node(elt *e, const ac_value *v, int rank, const ac_sym *const *
     return *out = pv_text(kernel_scalar(e, "size", host), true), true;
   }
   if (is_view(n->op)) return eval(e, n->args[0].t, rank, shape, out);
-  pv in[4];
+  pv in[4] = {{.kind = PV_NONE}};
   int n_in = 0;
   for (int i = 0; i < n->n_args && n_in < 4; i++) {
     if (n->args[i].kind != AC_K_TENSOR || n->args[i].absent || !n->args[i].t) continue;
@@ -322,6 +325,8 @@ static bool finish(elt *e, const ac_value *v, pv x) {
     reg = same ? x.reg : pv_vec(q, pv_to_f32(q, x), AC_F32).reg;
     if (!same && v->dtype != AC_F32) reg = vir_cast(q, reg, v->dtype, AC_RN_RINT);
   } else {
+    if (x.kind == PV_NUM && v->dtype == AC_I64 && fabs(x.num) >= 16777216)
+      return no(e, v, "a constant this large is not exact on the way to int64");
     if (x.kind == PV_NUM && v->dtype != AC_I64) x = pv_vec(q, x, v->dtype);
     if (x.kind != PV_VEC) x = pv_vec(q, x, AC_F32);
     ac_dtype have = q->regs.data[x.reg].dtype;
@@ -462,8 +467,8 @@ static int smallest_element(const elt *e) {
 static bool choose_tile(elt *e) {
   int64_t masks = 0;
   for (size_t i = 0; i < e->v.bufs.len; i++) masks += e->v.bufs.data[i].mask;
-  double room = (double)(pl_ub_budget(e->p) / e->phases - vir_scratch(&e->v) - 256 * masks);
-  e->tile = (int64_t)(room / vir_bytes(&e->v)) / 256 * 256;
+  int64_t room = pl_ub_budget(e->p) / e->phases - vir_scratch(&e->v) - 256 * masks;
+  e->tile = (int64_t)((double)room / vir_bytes(&e->v)) / 256 * 256;
   e->align = 512 / smallest_element(e);
   return e->tile > 0 ||
          pl_refuse(e->p, AC_NOLOC, e->p->g->name, "its values do not fit UB together, even at 256 elements each");
@@ -531,6 +536,7 @@ static void phase(elt *e) {
 
 /* One kernel: a phase for the outputs of each shape. Phases do not read each other's results, so no barrier stands between them. */
 static void kernel(pl_ctx *p, elt *const *all, size_t n) {
+  assert(n > 0);
   ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_kernel", p->g->name), true);
   const char *y = p->out_name[all[0]->outs.data[0]];
   f->doc = n > 1          ? "A phase for the outputs of each shape, one after the other."
@@ -687,7 +693,7 @@ static bool build(elt *e) {
   for (int q = 0; q < e->n_groups; q++) (void)pl_name(e->names, e->groups[q].name);
   for (size_t o = 0; o < e->outs.len; o++) {
     const ac_value *v = stripped(p->g->outputs.data[e->outs.data[o]].value);
-    pv x;
+    pv x = {.kind = PV_NONE};
     if (!eval(e, v, v->rank, (const ac_sym *const *)v->shape, &x) || !finish(e, v, x)) return false;
   }
   name_buffers(e);

@@ -12,12 +12,12 @@
  */
 #include "plan/internal.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
 typedef struct {
   pl_ctx *p;
-  const ac_node *node;
   const char *x, *y, *xp, *yp; /* host and kernel names */
   ac_dtype in, out;
   bool log;
@@ -410,7 +410,7 @@ static bool fits(soft *s) {
   const ac_node *n = NULL;
   for (size_t i = 0; i < g->nodes.len && !n; i++)
     if (g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX) n = g->nodes.data[i];
-  s->node = n;
+  assert(n && "the planner found one");
   s->op = g->name;
   s->log = n->op == AC_G_LOG_SOFTMAX;
   const char *id = ac_op_info(n->op)->id;

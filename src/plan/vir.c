@@ -35,8 +35,11 @@ static bool is_reg(const pv *a) {
 
 static bool same_pv(const pv *a, const pv *b) {
   if (a->kind != b->kind) return false;
-  if (a->kind == PV_NUM) return !memcmp(&a->num, &b->num, sizeof a->num); /* NaN equal to itself, 0 not to -0 */
-  if (a->kind == PV_TEXT) return !strcmp(a->text, b->text);
+  if (a->kind == PV_NUM) {
+    if (isnan(a->num) || isnan(b->num)) return isnan(a->num) && isnan(b->num);
+    return a->num == b->num && !signbit(a->num) == !signbit(b->num);
+  }
+  if (a->kind == PV_TEXT) return a->text && b->text && !strcmp(a->text, b->text);
   return a->reg == b->reg;
 }
 

@@ -65,7 +65,7 @@ static inline ac_value *apply(world *w, ac_op op, int n, const ac_arg *args) {
   ac_value **v = ac_graph_apply(w->g, op, args, n, line(10 + (int)w->g->nodes.len), &n_out);
   if (!v) ac_diags_print(&w->d, stderr, false);
   assert_non_null(v);
-  return v[0];
+  return v ? v[0] : NULL;
 }
 #define APPLY(w, op, ...) \
   apply(w, op, (int)(sizeof((ac_arg[]){__VA_ARGS__}) / sizeof(ac_arg)), (ac_arg[]){__VA_ARGS__})

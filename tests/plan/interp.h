@@ -178,7 +178,7 @@ static inline iv ieval(interp *p, const ac_cexpr *e) {
   case AC_CE_NAME: {
     iv *v = lookup(p, e->s);
     if (!v) fail_msg("no name %s", e->s);
-    return *v;
+    return v ? *v : iv_int(0);
   }
   case AC_CE_ATTR: {
     gm_tensor *g = ieval(p, e->a).gm;
@@ -373,7 +373,7 @@ static inline void irun(interp *p, const ac_cstmt *s) {
       if (s->value->prim == AC_P_ALLOC_UB && s->value->type == AC_CT_BUFFER) {
         ub u = {.b = s->value->buffer, .cap = ieval(p, s->value->args[0]).i};
         bool bits = u.b->dtype == AC_U8;
-        u.data = malloc(sizeof(double) * (size_t)u.cap * (bits ? 8 : 1));
+        u.data = malloc(sizeof(double) * ((size_t)u.cap * (bits ? 8 : 1) + 1));
         if (bits) u.cap *= 8; /* a mask has a lane a bit */
         for (int64_t k = 0; k < u.cap; k++) u.data[k] = -98765;
         p->bufs[p->n_bufs++] = u;

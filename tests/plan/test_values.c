@@ -77,6 +77,7 @@ static void compare_at(world *w, const ac_shape *shapes, int kind, double tol) {
   if (!g) {
     ac_diags_print(&d, stderr, false);
     fail_msg("%s: shapes refused", w->g->name);
+    return;
   }
   gm_tensor t[MAX_T * 2] = {{0}};
   const void *data[MAX_T];

@@ -79,6 +79,7 @@ static ac_chip *decode(ac_arena *a, json_t *j, reader *r) {
   c->config = text(r, j, "config");
   c->npu_arch = (int)integer(r, j, "npu_arch");
   c->split = json_is_true(json_object_get(j, "split"));
+  c->copy_pad = json_is_true(json_object_get(json_object_get(j, "data_copy_pad"), "has"));
   c->vector_cores = (int)integer(r, j, "vector_cores");
   c->cube_cores = (int)integer(r, j, "cube_cores");
   c->ub = integer(r, mem, "ub");

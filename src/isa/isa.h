@@ -54,6 +54,7 @@ typedef struct {
   const char *config; /* "ascend910b": the op_def AddConfig and build-unit name */
   int npu_arch;      /* 2201 ... */
   bool split;        /* cube and vector cores apart */
+  bool copy_pad;     /* DataCopyPad exists: copies of any number of bytes */
   int vector_cores, cube_cores;
   int64_t ub, l1, l0a, l0b, l0c; /* bytes */
   int64_t ub_reserved;           /* not for programs: what the library or the system keeps, bytes */

@@ -42,6 +42,11 @@ ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, a
     ac_error(d, AC0604, AC_NOLOC, "the program has no host function");
     return NULL;
   }
+  if (!o->chip->copy_pad) {
+    ac_diag *x = ac_error(d, AC0610, AC_NOLOC, "%s has no DataCopyPad, without which no tail is right", o->chip->soc);
+    ac_help(d, x, "choose a chip that has it, for example --target ascend910b2");
+    return NULL;
+  }
   ac_program *p = c.p = AC_NEW(a, ac_program);
   p->op = o->op;
   p->op_type = o->op_type;

@@ -69,11 +69,12 @@ typedef struct {
   ac_sym *ext[4]; /* NULL: not known */
   ac_loc loc;     /* of what set it */
 } ac_kbuf;
-typedef struct {
+typedef struct ac_kstate {
   bool dead;
   ac_kvar *vars;
   ac_kbuf *bufs;
   const ac_fact *facts;
+  struct ac_kstate *next; /* of the unused ones */
 } ac_kstate;
 
 /* ---- functions ---- */
@@ -91,6 +92,7 @@ typedef struct ac_finfo {
   ac_cfunc *f;
   ac_map *index; /* name -> position + 1 */
   AC_VEC(ac_vinfo) v;
+  size_t n_bufs; /* declarations in the text: room for buffers */
   ac_sym **caps; /* of each buffer: product of its shape */
   ac_sym *(*dims)[4];
   ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
@@ -129,7 +131,7 @@ typedef struct {
   ac_syms s;
   AC_VEC(ac_finfo *) fns;
   ac_finfo *fn;
-  ac_kstate *st;
+  ac_kstate *st, *spare;
   ac_cstage stage;
   int loop_depth;
   ac_kloop *loop;

@@ -9,15 +9,28 @@ static const char *text(ac_chk *c, const ac_cexpr *e) {
 
 /* ---- states ---- */
 
+/* States are many and short-lived: dropped ones are used again. */
 static ac_kstate *copy_state(ac_chk *c, const ac_kstate *s) {
-  size_t nv = c->fn->v.len;
-  ac_kstate *n = AC_NEW(c->a, ac_kstate);
-  *n = *s;
-  n->vars = AC_NEW_N(c->a, ac_kvar, nv);
-  n->bufs = AC_NEW_N(c->a, ac_kbuf, nv); /* every buffer is a name */
+  size_t nv = c->fn->v.len, nb = c->fn->n_bufs;
+  ac_kstate *n = c->spare;
+  if (n) {
+    c->spare = n->next;
+  } else {
+    n = AC_NEW(c->a, ac_kstate);
+    n->vars = AC_NEW_N(c->a, ac_kvar, nv);
+    n->bufs = AC_NEW_N(c->a, ac_kbuf, nb);
+  }
   memcpy(n->vars, s->vars, nv * sizeof *n->vars);
-  memcpy(n->bufs, s->bufs, nv * sizeof *n->bufs);
+  if (nb) memcpy(n->bufs, s->bufs, nb * sizeof *n->bufs);
+  n->dead = s->dead;
+  n->facts = s->facts;
   return n;
+}
+
+static void drop_state(ac_chk *c, ac_kstate *s) {
+  if (!s) return;
+  s->next = c->spare;
+  c->spare = s;
 }
 
 static bool same_tile(const ac_ktile *a, const ac_ktile *b) {
@@ -94,10 +107,8 @@ static ac_kstate *join(ac_chk *c, ac_kstate *x, ac_kstate *y) {
   if (!x || (x->dead && y)) return y;
   if (!y || y->dead) return x;
   ac_kstate *r = copy_state(c, x);
-  for (size_t i = 0; i < c->fn->v.len; i++) {
-    r->vars[i] = join_var(c, i, x, y);
-    r->bufs[i] = join_buf(&x->bufs[i], &y->bufs[i]);
-  }
+  for (size_t i = 0; i < c->fn->v.len; i++) r->vars[i] = join_var(c, i, x, y);
+  for (size_t i = 0; i < c->fn->n_bufs; i++) r->bufs[i] = join_buf(&x->bufs[i], &y->bufs[i]);
   r->facts = common_facts(x->facts, y->facts);
   return r;
 }
@@ -282,7 +293,7 @@ static void havoc_assigned(ac_chk *c, const ac_cstmt *s, ac_kstate *st) {
 }
 
 static bool same_bufs(ac_chk *c, const ac_kstate *x, const ac_kstate *y) {
-  for (size_t i = 0; i < c->fn->v.len; i++) {
+  for (size_t i = 0; i < c->fn->n_bufs; i++) {
     const ac_kbuf *a = &x->bufs[i], *b = &y->bufs[i];
     if (a->set != b->set || a->mask != b->mask || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0)
       return false;
@@ -291,7 +302,7 @@ static bool same_bufs(ac_chk *c, const ac_kstate *x, const ac_kstate *y) {
 }
 
 static void forget_bufs(ac_chk *c, ac_kstate *st) {
-  for (size_t i = 0; i < c->fn->v.len; i++)
+  for (size_t i = 0; i < c->fn->n_bufs; i++)
     if (st->bufs[i].set == AC_UNSET)
       st->bufs[i] = (ac_kbuf){.set = AC_MAYBE, .rank = 1};
     else
@@ -334,10 +345,16 @@ static void run_loop(ac_chk *c, ac_cstmt *s, ac_kstate *head, loop_run *l) {
       run_body(c, s, l, head);
       c->quiet--;
       ac_kstate *next = copy_state(c, head);
-      for (size_t k = 0; !l->end->dead && k < c->fn->v.len; k++)
+      for (size_t k = 0; !l->end->dead && k < c->fn->n_bufs; k++)
         next->bufs[k] = join_buf(&head->bufs[k], &l->end->bufs[k]);
-      if (same_bufs(c, next, head)) break;
-      memcpy(head->bufs, next->bufs, c->fn->v.len * sizeof *head->bufs);
+      drop_state(c, l->end);
+      drop_state(c, l->head);
+      l->head = NULL;
+      for (size_t k = 0; k < l->loop.breaks.len; k++) drop_state(c, l->loop.breaks.data[k]);
+      bool same = same_bufs(c, next, head);
+      if (!same) memcpy(head->bufs, next->bufs, c->fn->n_bufs * sizeof *head->bufs);
+      drop_state(c, next);
+      if (same) break;
       if (i == TRIALS) forget_bufs(c, head);
       if (i > TRIALS) break;
     }
@@ -359,7 +376,7 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
     return;
   }
   s->target->type = AC_CT_INT;
-  ac_kstate *entry = copy_state(c, c->st), *head = copy_state(c, c->st);
+  ac_kstate *entry = c->st, *head = copy_state(c, c->st);
   havoc_assigned(c, s->body, head);
   ac_sym *i = ac_sy_fresh(y, s->target->s);
   bool trips = false;
@@ -393,6 +410,9 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
   out->vars[var].v = v;
   out->vars[var].v.sym = ac_sy_fresh(y, s->target->s);
   c->st = out;
+  drop_state(c, entry);
+  drop_state(c, head);
+  drop_state(c, l.end);
 }
 
 static bool always(const ac_cexpr *e) {
@@ -406,7 +426,7 @@ static void run_while(ac_chk *c, ac_cstmt *s) {
   run_loop(c, s, head, &l);
   ac_kstate *out = NULL;
   if (!always(s->value)) {
-    out = copy_state(c, l.head);
+    c->st = out = copy_state(c, l.head); /* the condition failed with the values at the head */
     out->facts = ac_chk_assume(c, out->facts, s->value, false);
   } else if (!l.loop.breaks.len) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0524, s->loc, "this loop never ends");
@@ -432,7 +452,11 @@ static void run_if(ac_chk *c, ac_cstmt *s) {
   yes = c->st;
   c->st = no;
   run(c, s->orelse);
-  c->st = join(c, yes, c->st);
+  no = c->st;
+  c->st = join(c, yes, no);
+  if (c->st != yes) drop_state(c, yes);
+  if (c->st != no) drop_state(c, no);
+  drop_state(c, before);
 }
 
 static void run_with(ac_chk *c, ac_cstmt *s) {
@@ -661,6 +685,13 @@ static void set_params(ac_chk *c, ac_finfo *f) {
   }
 }
 
+static size_t count_allocs(const ac_cstmt *s) {
+  size_t n = 0;
+  for (; s; s = s->next)
+    n += (s->kind == AC_CS_ASSIGN && ac_chk_is_alloc(s->value)) + count_allocs(s->body) + count_allocs(s->orelse);
+  return n;
+}
+
 static void run_function(ac_chk *c, ac_finfo *f) {
   size_t n = f->v.len;
   c->fn = f;
@@ -669,7 +700,9 @@ static void run_function(ac_chk *c, ac_finfo *f) {
   c->loop_depth = 0;
   c->st = AC_NEW(c->a, ac_kstate);
   c->st->vars = AC_NEW_N(c->a, ac_kvar, n);
-  c->st->bufs = AC_NEW_N(c->a, ac_kbuf, n);
+  f->n_bufs = count_allocs(f->f->body);
+  c->spare = NULL;
+  c->st->bufs = AC_NEW_N(c->a, ac_kbuf, f->n_bufs);
   f->caps = AC_NEW_N(c->a, ac_sym *, n);
   f->dims = ac_alloc_n(c->a, n, sizeof *f->dims);
   f->mask_bufs = AC_NEW_N(c->a, bool, n);

@@ -1,0 +1,330 @@
+/* The passes: golden programs, invariants tripped on purpose, refusals. AC_UPDATE_GOLDEN=1 rewrites the goldens. */
+#include "lower/lower.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct {
+  ac_arena *a;
+  ac_diags d;
+  ac_cmodule *m;
+  ac_program *p;
+} work;
+
+static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d"};
+
+static void begin(work *w) {
+  w->a = ac_arena_new();
+  ac_diags_init(&w->d, w->a);
+}
+
+static ac_program *lower(work *w, const char *name, const char *text, const char *dump, FILE *to) {
+  ac_diags_source(&w->d, name, text);
+  w->m = ac_craft_parse(w->a, name, text, &w->d);
+  const ac_chip *chip = ac_chip_load(w->a, "ascend910b2", &w->d);
+  assert_non_null(chip);
+  if (!w->m || !ac_craft_check(w->a, w->m, &(ac_craft_check_opts){.chip = chip}, &w->d)) {
+    ac_diags_print(&w->d, stderr, false);
+    fail_msg("%s does not check", name);
+  }
+  ac_lower_opts o = {.op = "test_custom", .op_type = "TestCustom", .chip = chip, .dump_after = dump, .dump = to};
+  return w->p = ac_lower(w->a, w->m, &o, &w->d);
+}
+
+static char *case_text(work *w, const char *name, const char *ext, bool must) {
+  ac_diags quiet;
+  ac_diags_init(&quiet, w->a);
+  char *t = ac_read_file(w->a, ac_sprintf(w->a, "%s/tests/lower/cases/%s%s", AC_SOURCE_DIR, name, ext), 0, NULL, &quiet);
+  if (must) assert_non_null(t);
+  return t;
+}
+
+static ac_program *lower_case(work *w, const char *name) {
+  ac_program *p = lower(w, name, case_text(w, name, ".craft", true), NULL, NULL);
+  if (!p) ac_diags_print(&w->d, stderr, false);
+  assert_non_null(p);
+  return p;
+}
+
+static void golden(void **state) {
+  (void)state;
+  for (size_t i = 0; i < AC_COUNT(cases); i++) {
+    work w;
+    begin(&w);
+    char *got = ac_air_text(w.a, lower_case(&w, cases[i]));
+    if (getenv("AC_UPDATE_GOLDEN"))
+      assert_true(ac_write_file(ac_sprintf(w.a, "%s/tests/lower/cases/%s.air", AC_SOURCE_DIR, cases[i]), got, strlen(got), &w.d));
+    char *want = case_text(&w, cases[i], ".air", true);
+    if (strcmp(got, want) != 0) fprintf(stderr, "%s: got\n%s", cases[i], got);
+    assert_string_equal(got, want);
+    ac_arena_free(w.a);
+  }
+}
+
+static void deterministic(void **state) {
+  (void)state;
+  for (size_t i = 0; i < AC_COUNT(cases); i++) {
+    work x, y;
+    begin(&x);
+    begin(&y);
+    assert_string_equal(ac_air_text(x.a, lower_case(&x, cases[i])), ac_air_text(y.a, lower_case(&y, cases[i])));
+    ac_arena_free(x.a);
+    ac_arena_free(y.a);
+  }
+}
+
+/* ---- broken programs ---- */
+
+static ac_amethod *method(ac_program *p, const char *name) {
+  ac_akernel *k = p->kernels.data[0];
+  for (size_t i = 0; i < k->methods.len; i++)
+    if (!strcmp(k->methods.data[i].name, name)) return &k->methods.data[i];
+  fail_msg("no method %s", name);
+  return NULL;
+}
+static void drop(ac_ablock *b, ac_askind k) {
+  for (size_t i = 0; i < b->len; i++)
+    if (b->data[i]->kind == k) {
+      memmove(b->data + i, b->data + i + 1, (b->len - i - 1) * sizeof *b->data);
+      b->len--;
+      return;
+    }
+  fail_msg("nothing to drop");
+}
+static ac_astmt *find(ac_ablock *b, ac_askind k) {
+  for (size_t i = 0; i < b->len; i++)
+    if (b->data[i]->kind == k) return b->data[i];
+  fail_msg("no such statement");
+  return NULL;
+}
+
+static void break_enque(work *w, ac_program *p) { (void)w, drop(&method(p, "CopyIn1")->body, AC_AS_ENQUE); }
+static void break_free(work *w, ac_program *p) { (void)w, drop(&method(p, "CopyOut1")->body, AC_AS_FREE); }
+static void break_deque(work *w, ac_program *p) { (void)w, drop(&method(p, "Compute1")->body, AC_AS_DEQUE); }
+/* an EnQue in a loop that may run zero times, its DeQue outside */
+static void break_loop(work *w, ac_program *p) {
+  ac_ablock *b = &method(p, "Process")->body;
+  ac_astmt *loop = find(b, AC_AS_FOR), *call = NULL;
+  size_t at = 0;
+  for (size_t i = 0; i < loop->body.len; i++)
+    if (loop->body.data[i]->kind == AC_AS_CALL) at = i, call = loop->body.data[i];
+  assert_non_null(call); /* the last: CopyOut1 */
+  drop(&(ac_ablock){loop->body.data + at, loop->body.len - at, loop->body.len - at}, AC_AS_CALL);
+  loop->body.len--;
+  ac_push(w->a, b, call);
+}
+static void break_flag(work *w, ac_program *p) { (void)w, drop(&method(p, "Compute1")->body, AC_AS_FLAG); }
+static void break_work(work *w, ac_program *p) {
+  (void)w;
+  ac_ablock *b = &method(p, "Compute1")->body;
+  for (size_t i = 0; i < b->len; i++)
+    if (b->data[i]->kind == AC_AS_INST && b->data[i]->inst == AC_I_RSUM) b->data[i]->ops[2] = b->data[i]->ops[1];
+}
+static void break_dtype(work *w, ac_program *p) {
+  (void)w;
+  find(&method(p, "Compute1")->body, AC_AS_INST)->ops[0].view = AC_I64;
+}
+static void break_copy(work *w, ac_program *p) {
+  (void)w;
+  find(&method(p, "CopyIn1")->body, AC_AS_COPY)->copy->cols = NULL;
+}
+static void break_exact(work *w, ac_program *p) {
+  (void)w;
+  find(&method(p, "CopyIn1")->body, AC_AS_COPY)->copy->exact = true;
+}
+static void break_key(work *w, ac_program *p) { (void)w, p->launches.data[0]->key = 7; }
+static void break_field(work *w, ac_program *p) { (void)w, p->launches.data[0]->values[0] = NULL; }
+static void break_path(work *w, ac_program *p) { (void)w, p->host.len--; }
+static void break_depth(work *w, ac_program *p) { (void)w, p->kernels.data[0]->buffers.data[0].depth = 9; }
+static void break_names(work *w, ac_program *p) { (void)w, p->kernels.data[0]->buffers.data[1].name = p->kernels.data[0]->buffers.data[0].name; }
+
+static void invariants(void **state) {
+  (void)state;
+  static const struct {
+    const char *program, *pass;
+    void (*break_it)(work *, ac_program *);
+    const char *says;
+  } t[] = {
+      {"relu", "process", break_enque, "DeQue of 'x' out of step"},
+      {"relu", "process", break_free, "a loop that may run zero times changes the state of a queue"},
+      {"relu", "process", break_deque, "a use of 'x'"},
+      {"relu", "process", break_loop, "a loop that may run zero times"},
+      {"l2rows", "sync", break_flag, "does not wait for the vector unit"},
+      {"l2rows", "legalise", break_work, "no work tensor of its own"},
+      {"relu", "legalise", break_dtype, "Relu of int64 does not exist"},
+      {"relu", "align", break_copy, "still a tile"},
+      {"relu", "align", break_exact, "not proved to be whole blocks"},
+      {"relu", "host", break_key, "tiling key 7"},
+      {"relu", "host", break_field, "leaves field 'n' unset"},
+      {"relu", "host", break_path, "ends without a launch"},
+      {"relu", "place", break_depth, "there are 8 events"},
+      {"relu", "place", break_names, "two buffers are named"},
+  };
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    ac_program *p = lower_case(&w, t[i].program);
+    assert_null(ac_program_check(w.a, p, "sync"));
+    t[i].break_it(&w, p);
+    const char *said = ac_program_check(w.a, p, t[i].pass);
+    if (!said || !strstr(said, t[i].says)) fail_msg("case %zu: got \"%s\", want \"%s\"", i, said ? said : "nothing", t[i].says);
+    ac_arena_free(w.a);
+  }
+}
+
+/* ---- what the passes decide ---- */
+
+static const char head[] = "@ascend_kernel\ndef k(x, y, n, m):\n";
+static const char tail[] = "\n\ndef host(x, y):\n    k[1](x, y, x.numel(), 4)\n";
+
+static const ac_abuffer *buffer(const ac_program *p, const char *dsl) {
+  const ac_akernel *k = p->kernels.data[0];
+  for (size_t i = 0; i < k->buffers.len; i++)
+    if (!strcmp(k->buffers.data[i].buffer, dsl)) return &k->buffers.data[i];
+  return NULL;
+}
+
+static ac_program *lower_body(work *w, const char *body) {
+  return lower(w, "body.craft", ac_sprintf(w->a, "%s%s%s", head, body, tail), NULL, NULL);
+}
+
+static void placement(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *buffer;
+    ac_amem mem;
+    int depth;
+    bool sync;
+  } t[] = {
+      /* outside a loop one slot is enough */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.compute():\n        tl.vexp(b, a)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n", "a", AC_MEM_VECIN, 1, false},
+      /* a buffer in a loop gets two, a pinned depth stays */
+      {"    a = tl.alloc_ub(64, tl.float32, buffers=1)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n"
+       "            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECIN, 1, false},
+      /* loaded under a condition inside a loop: the value of the trip before may be used, so no queue */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+       "    for i in range(0, n, 64):\n        if i > m:\n            with tl.copyin():\n                tl.load(x + i + tl.arange(0, 64), a)\n"
+       "        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECCALC, 1, true},
+      /* stored, then used again without being set: no queue */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    with tl.compute():\n        tl.duplicate(a, 1.0)\n    for i in range(0, n, 64):\n        with tl.compute():\n"
+       "            tl.vadd(a, a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECCALC, 1, true},
+      /* computed in place between load and store: a copy goes out */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            tl.load(x + i + tl.arange(0, 64), a)\n"
+       "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECIN, 2, false},
+  };
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    ac_program *p = lower_body(&w, t[i].body);
+    if (!p) ac_diags_print(&w.d, stderr, false);
+    assert_non_null(p);
+    const ac_abuffer *b = buffer(p, t[i].buffer);
+    assert_non_null(b);
+    if (b->mem != t[i].mem || b->depth != t[i].depth || b->sync != t[i].sync) fail_msg("case %zu: mem %d depth %d sync %d", i, (int)b->mem, b->depth, b->sync);
+    ac_arena_free(w.a);
+  }
+}
+
+/* Scalars: a block's result used later is a member; two loops may reuse a name; a value from two branches is declared before them. */
+static void scalars(void **state) {
+  (void)state;
+  work w;
+  begin(&w);
+  ac_program *p = lower_body(&w, "    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+                                 "    with tl.compute():\n        s = tl.extract_scalar(a, 0)\n    if n > 5:\n        t = 1\n    else:\n        t = 2\n"
+                                 "    for i in range(0, n, 64):\n        c = min(64, n - i) + t\n        with tl.compute():\n            tl.duplicate(b, s, min(c, 64))\n"
+                                 "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n");
+  if (!p) ac_diags_print(&w.d, stderr, false);
+  assert_non_null(p);
+  const ac_akernel *k = p->kernels.data[0];
+  assert_int_equal(k->members.len, 1);
+  assert_string_equal(k->members.data[0].name, "s");
+  assert_int_equal(k->members.data[0].type, AC_AT_FLOAT);
+  const ac_astmt *first = k->methods.data[0].body.data[0];
+  assert_int_equal(first->kind, AC_AS_DECL); /* t, before the if */
+  assert_string_equal(first->var.name, "t");
+  ac_arena_free(w.a);
+}
+
+static void refusals(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    ac_code code;
+  } t[] = {
+      /* a size that only the running kernel knows */
+      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64 + tl.program_id(0), tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n", AC0602},
+      /* tanh is computed in float32 */
+      {"@ascend_kernel\ndef k(x: tl.float16, y: tl.float16, n):\n    a = tl.alloc_ub(64, tl.float16)\n    b = tl.alloc_ub(64, tl.float16)\n    with tl.copyin():\n"
+       "        tl.load(x + tl.arange(0, 64), a)\n    with tl.compute():\n        tl.vtanh(b, a)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n\n\n"
+       "def host(x: tl.float16, y: tl.float16):\n    k[1](x, y, 64)\n", AC0603},
+      /* two launches on one path */
+      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n    k[1](x, y, 64)\n", AC0605},
+  };
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    ac_diags_source(&w.d, "t.craft", t[i].text);
+    const ac_chip *chip = ac_chip_load(w.a, "ascend910b2", &w.d);
+    ac_cmodule *m = ac_craft_parse(w.a, "t.craft", t[i].text, &w.d);
+    assert_non_null(m);
+    if (ac_craft_check(w.a, m, &(ac_craft_check_opts){.chip = chip}, &w.d)) {
+      assert_null(ac_lower(w.a, m, &(ac_lower_opts){.op = "t", .op_type = "T", .chip = chip}, &w.d));
+      assert_int_equal(w.d.errors, 1);
+      for (size_t j = 0; j < w.d.list.len; j++)
+        if (w.d.list.data[j]->severity == AC_ERROR) {
+          assert_int_equal(w.d.list.data[j]->code, t[i].code);
+          assert_true(w.d.list.data[j]->help.len > 0);
+        }
+    } else assert_true(w.d.errors > 0); /* the checker may be the first to refuse */
+    ac_arena_free(w.a);
+  }
+}
+
+static void dumps(void **state) {
+  (void)state;
+  work w;
+  begin(&w);
+  char *text = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&text, &n);
+  assert_non_null(lower(&w, "relu", case_text(&w, "relu", ".craft", true), "place", f));
+  fclose(f);
+  assert_non_null(strstr(text, "==== after place"));
+  assert_null(strstr(text, "==== after host"));
+  free(text);
+  ac_strvec names = ac_lower_passes(w.a);
+  assert_string_equal(names.data[0], "host");
+  assert_string_equal(names.data[names.len - 1], "sync");
+  ac_arena_free(w.a);
+}
+
+static void bad_names(void **state) {
+  (void)state;
+  work w;
+  begin(&w);
+  const char *text = case_text(&w, "relu", ".craft", true);
+  const ac_chip *chip = ac_chip_load(w.a, "910b2", &w.d);
+  ac_cmodule *m = ac_craft_parse(w.a, "relu", text, &w.d);
+  assert_true(ac_craft_check(w.a, m, &(ac_craft_check_opts){.chip = chip}, &w.d));
+  assert_null(ac_lower(w.a, m, &(ac_lower_opts){.op = "1d pool", .op_type = "Pool", .chip = chip}, &w.d));
+  assert_int_equal(ac_diags_exit(&w.d), AC_BAD_INPUT);
+  ac_arena_free(w.a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(golden), cmocka_unit_test(deterministic), cmocka_unit_test(invariants), cmocka_unit_test(placement),
+      cmocka_unit_test(scalars), cmocka_unit_test(refusals), cmocka_unit_test(dumps), cmocka_unit_test(bad_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

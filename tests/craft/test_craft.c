@@ -39,7 +39,7 @@ static ac_strvec list(ac_arena *a, const char *dir, const char *suffix) {
     if (n > k && !strcmp(e->d_name + n - k, suffix)) ac_push(a, &v, ac_strndup(a, e->d_name, n - k));
   }
   closedir(d);
-  qsort(v.data, v.len, sizeof *v.data, by_name);
+  if (v.len) qsort(v.data, v.len, sizeof *v.data, by_name);
   return v;
 }
 

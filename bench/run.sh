@@ -1,0 +1,44 @@
+#!/bin/sh
+# How long the command takes on this host: smallest and middle wall time of some runs, in milliseconds (measured), and instruction counts
+# where valgrind is installed (repeatable). Never a test: a busy machine is slow.
+# usage: bench/run.sh [BUILD_DIR] [RUNS]
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:-$root/build}
+runs=${2:-5}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+ASCENDCRAFT_HOME=$root
+export ASCENDCRAFT_HOME
+
+# name, command...
+timed() {
+  name=$1
+  shift
+  i=0
+  while [ "$i" -lt "$runs" ]; do
+    start=$(date +%s%N)
+    "$@" >/dev/null 2>&1
+    echo $((($(date +%s%N) - start) / 1000000))
+    i=$((i + 1))
+  done | sort -n >"$work/times"
+  printf '%-58s %6s %6s\n' "$name" "$(head -n 1 "$work/times")" "$(sed -n "$(((runs + 1) / 2))p" "$work/times")"
+}
+
+craft=$build/ascendcraft
+module=$root/tests/operators/activation/softmax.py
+"$craft" gen "$module" --no-verify -o "$work/p" >/dev/null
+printf '%-58s %6s %6s\n' 'wall time on this host (ms, measured)' min median
+timed 'trace softmax' "$craft" trace "$module"
+timed 'gen --no-verify softmax (4096, 393216)' "$craft" gen "$module" --no-verify --force -o "$work/q"
+timed 'check softmax.craft' "$craft" check "$work/p/softmax_custom.craft"
+timed 'run softmax (16, 16384)' "$craft" run "$work/p" --shape x=16,16384
+timed 'run softmax (1024, 16384)' "$craft" run "$work/p" --shape x=1024,16384
+timed 'verify softmax, ladder up to 100000 elements' "$craft" verify "$work/p" --shape x=16,16384 --max-elements 100000
+if command -v valgrind >/dev/null; then
+  for command in check lower; do
+    count=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$craft" "$command" "$work/p/softmax_custom.craft" 2>&1 >/dev/null |
+      sed -n 's/.*Collected : \([0-9]*\).*/\1/p')
+    printf '%-58s %s\n' "instructions: $command softmax.craft" "$count"
+  done
+fi

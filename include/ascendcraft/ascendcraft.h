@@ -35,8 +35,8 @@ enum {
 };
 
 typedef struct ac_context ac_context;
-AC_API ac_context *ac_context_new(void);     /* NULL when there is no memory */
-AC_API void ac_context_free(ac_context *c);  /* NULL is fine */
+AC_API ac_context *ac_context_new(void);    /* NULL when there is no memory */
+AC_API void ac_context_free(ac_context *c); /* NULL is fine */
 /* Diagnostics of the last call as text: "file:line:col: error[AC0203]: ..." with source line and caret. Never NULL. */
 AC_API const char *ac_context_messages(ac_context *c);
 /* The last call's result as JSON text: {"command", "exit", "diagnostics": [...], and what the command makes}. Never NULL. */
@@ -49,25 +49,25 @@ AC_API const char *ac_version(void);
 
 /* Common to the commands that read an operator: PyTorch source (.py) or a DSL program (.craft). */
 typedef struct {
-  const char *input;               /* path of the .py or .craft file */
-  const char *output;              /* folder to write; NULL: ./<operator> */
-  bool force;                      /* replace a non-empty output folder that holds a manifest.json of ours */
-  const char *target;              /* chip, e.g. "ascend910b2" (default when NULL) */
-  const char *name;                /* operator name in snake case; NULL: from the file */
-  const char *class_name;          /* NULL: Model, else the only nn.Module of the file */
-  const char *init;                /* constructor arguments as a Python list; NULL: get_init_inputs() */
-  const char *dtype;               /* NULL: as written; "float32", "float16", "bfloat16" */
-  const char *const *shapes;       /* "x=7,1003"; n_shapes of them */
+  const char *input;         /* path of the .py or .craft file */
+  const char *output;        /* folder to write; NULL: ./<operator> */
+  bool force;                /* replace a non-empty output folder that holds a manifest.json of ours */
+  const char *target;        /* chip, e.g. "ascend910b2" (default when NULL) */
+  const char *name;          /* operator name in snake case; NULL: from the file */
+  const char *class_name;    /* NULL: Model, else the only nn.Module of the file */
+  const char *init;          /* constructor arguments as a Python list; NULL: get_init_inputs() */
+  const char *dtype;         /* NULL: as written; "float32", "float16", "bfloat16" */
+  const char *const *shapes; /* "x=7,1003"; n_shapes of them */
   int n_shapes;
-  const char *const *formats;      /* "msopgen", "direct", "six-string", "direct-json"; n_formats 0: all */
+  const char *const *formats; /* "msopgen", "direct", "six-string", "direct-json"; n_formats 0: all */
   int n_formats;
-  bool no_verify;                  /* ac_generate: stop after writing the project */
-  const char *dump;                /* ac_lower_file: name of a pass or "all": the program after it goes to dump_to */
-  FILE *dump_to;                   /* NULL: stdout */
-  const char *libpython;           /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
-  double trace_timeout;            /* seconds; 0: 20 */
-  int64_t max_elements;            /* verification budget a case; 0: the default */
-  uint64_t seed;                   /* of verification inputs; 0: the default */
+  bool no_verify;        /* ac_generate: stop after writing the project */
+  const char *dump;      /* ac_lower_file: name of a pass or "all": the program after it goes to dump_to */
+  FILE *dump_to;         /* NULL: stdout */
+  const char *libpython; /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
+  double trace_timeout;  /* seconds; 0: 20 */
+  int64_t max_elements;  /* verification budget a case; 0: the default */
+  uint64_t seed;         /* of verification inputs; 0: the default */
 } ac_gen_options;
 #define AC_GEN_OPTIONS_INIT ((ac_gen_options){0})
 
@@ -81,14 +81,14 @@ AC_API int ac_check_file(ac_context *c, const ac_gen_options *o);
 AC_API int ac_lower_file(ac_context *c, const ac_gen_options *o);
 
 typedef struct {
-  const char *project;        /* folder with manifest.json */
-  const char *const *shapes;  /* "x=7,1003": shapes in place of the module's own; n_shapes of them, one an input */
+  const char *project;       /* folder with manifest.json */
+  const char *const *shapes; /* "x=7,1003": shapes in place of the module's own; n_shapes of them, one an input */
   int n_shapes;
   const char *const *formats; /* "msopgen", "direct"; n_formats 0: all that the project holds */
   int n_formats;
-  bool only;                  /* that shape alone, with its own values: no further values, no ladder of shapes */
-  bool all;                   /* list the passing cases too */
-  bool colour;                /* in ac_context_text() */
+  bool only;   /* that shape alone, with its own values: no further values, no ladder of shapes */
+  bool all;    /* list the passing cases too */
+  bool colour; /* in ac_context_text() */
   int64_t max_elements;
   uint64_t seed;
 } ac_verify_options;

@@ -18,7 +18,9 @@ struct ac_context {
   int exit;
 };
 
-const char *ac_version(void) { return AC_VERSION; }
+const char *ac_version(void) {
+  return AC_VERSION;
+}
 
 static void fresh(ac_context *c, const char *command) {
   if (c->result) json_decref(c->result);
@@ -43,9 +45,15 @@ void ac_context_free(ac_context *c) {
   ac_arena_free(c->arena);
   free(c);
 }
-void ac_context_progress(ac_context *c, FILE *terminal) { c->progress = terminal; }
-void ac_context_print(ac_context *c, FILE *out, bool colour) { ac_diags_print(&c->diags, out, colour); }
-const char *ac_context_text(ac_context *c) { return ac_buf_str(&c->text); }
+void ac_context_progress(ac_context *c, FILE *terminal) {
+  c->progress = terminal;
+}
+void ac_context_print(ac_context *c, FILE *out, bool colour) {
+  ac_diags_print(&c->diags, out, colour);
+}
+const char *ac_context_text(ac_context *c) {
+  return ac_buf_str(&c->text);
+}
 
 const char *ac_context_messages(ac_context *c) {
   if (c->messages) return c->messages;
@@ -62,8 +70,8 @@ const char *ac_context_messages(ac_context *c) {
 
 const char *ac_context_json(ac_context *c) {
   if (c->json_text) return c->json_text;
-  json_t *j = json_pack("{s:s, s:s, s:i, s:o}", "command", c->command, "version", AC_VERSION, "exit", c->exit, "diagnostics",
-                        ac_diags_json(&c->diags));
+  json_t *j = json_pack("{s:s, s:s, s:i, s:o}", "command", c->command, "version", AC_VERSION, "exit", c->exit,
+                        "diagnostics", ac_diags_json(&c->diags));
   json_object_update(j, c->result);
   c->json_text = ac_json_text(c->arena, j);
   json_decref(j);
@@ -86,8 +94,10 @@ static char *snake(ac_arena *a, const char *s, size_t n) {
     bool upper = isupper((unsigned char)ch);
     if (upper && i && islower((unsigned char)s[i - 1])) ac_puts(&b, "_");
     if (b.len == 0 && isdigit((unsigned char)ch)) ac_puts(&b, "op_");
-    if (isalnum((unsigned char)ch)) ac_printf(&b, "%c", tolower((unsigned char)ch));
-    else if (b.len && b.data[b.len - 1] != '_') ac_puts(&b, "_");
+    if (isalnum((unsigned char)ch))
+      ac_printf(&b, "%c", tolower((unsigned char)ch));
+    else if (b.len && b.data[b.len - 1] != '_')
+      ac_puts(&b, "_");
   }
   while (b.len && b.data[b.len - 1] == '_') b.data[--b.len] = 0;
   return b.len ? ac_strdup(a, ac_buf_str(&b)) : ac_strdup(a, "op");
@@ -118,7 +128,7 @@ typedef struct {
   const ac_chip *chip;
   const char *op, *op_type;
   unsigned formats;
-  ac_graph *graph;      /* NULL: the input was a DSL program */
+  ac_graph *graph; /* NULL: the input was a DSL program */
   ac_module_info info;
   const char *craft_text, *craft_name;
   ac_cmodule *module;
@@ -151,13 +161,16 @@ static bool job_start(ac_context *c, job *j, const ac_gen_options *o) {
   }
   base = ac_basename(o->input);
   if (!ends_with(base, ".py") && !ends_with(base, ".craft")) {
-    ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC, "'%s' is neither a PyTorch source (.py) nor a DSL program (.craft)", o->input);
-    if (ends_with(base, ".onnx")) ac_help(&c->diags, x, "ONNX files are not read yet: write the module as PyTorch source");
+    ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC,
+                          "'%s' is neither a PyTorch source (.py) nor a DSL program (.craft)", o->input);
+    if (ends_with(base, ".onnx"))
+      ac_help(&c->diags, x, "ONNX files are not read yet: write the module as PyTorch source");
     return false;
   }
   if (!job_formats(c, j)) return false;
   if (!(j->chip = ac_chip_load(c->arena, o->target ? o->target : "ascend910b2", &c->diags))) return false;
-  const char *name = o->name ? snake(c->arena, o->name, strlen(o->name)) : snake(c->arena, base, (size_t)(strrchr(base, '.') - base));
+  const char *name = o->name ? snake(c->arena, o->name, strlen(o->name))
+                             : snake(c->arena, base, (size_t)(strrchr(base, '.') - base));
   j->op = ends_with(name, "_custom") ? name : ac_sprintf(c->arena, "%s_custom", name);
   j->op_type = pascal(c->arena, j->op);
   j->craft_name = ac_sprintf(c->arena, "%s.craft", j->op);
@@ -207,7 +220,10 @@ static bool job_program(ac_context *c, job *j) {
 }
 
 static bool job_lower(ac_context *c, job *j) {
-  ac_lower_opts l = {.op = j->op, .op_type = j->op_type, .chip = j->chip, .dump_after = j->o->dump,
+  ac_lower_opts l = {.op = j->op,
+                     .op_type = j->op_type,
+                     .chip = j->chip,
+                     .dump_after = j->o->dump,
                      .dump = j->o->dump_to ? j->o->dump_to : stdout};
   j->program = ac_lower(c->arena, j->module, &l, &c->diags);
   return j->program != NULL;
@@ -224,7 +240,8 @@ static const char *const *job_paths(ac_context *c, const job *j) {
 }
 
 static bool job_emit(ac_context *c, job *j, ac_project *p) {
-  ac_emit_opts e = {.formats = j->formats, .graph = j->graph, .craft_text = j->craft_text, .command = "ascendcraft gen"};
+  ac_emit_opts e = {
+      .formats = j->formats, .graph = j->graph, .craft_text = j->craft_text, .command = "ascendcraft gen"};
   if (j->graph) {
     e.source = j->info.text;
     e.source_name = ac_basename(j->o->input);
@@ -269,8 +286,10 @@ int ac_lower_file(ac_context *c, const ac_gen_options *o) {
   fresh(c, "lower");
   if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
   if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return done(c, AC_EXIT_FAILED);
-  if (ends_with(o->input, ".py")) ac_puts(&c->text, j.craft_text);
-  else if (!o->dump) ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "op_kernel/%s.cpp", j.op)));
+  if (ends_with(o->input, ".py"))
+    ac_puts(&c->text, j.craft_text);
+  else if (!o->dump)
+    ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "op_kernel/%s.cpp", j.op)));
   return done(c, AC_EXIT_OK);
 }
 
@@ -310,7 +329,9 @@ int ac_generate(ac_context *c, const ac_gen_options *o) {
   if (!ac_project_write(c->arena, &p, dir, o->force, &c->diags)) return done(c, AC_EXIT_BAD_INPUT);
   list_files(c, &p, dir);
   if (o->no_verify || !j.graph) {
-    if (!j.graph) ac_puts(&c->text, "not verified: a DSL program has no reference; `ascendcraft gen` of PyTorch source has one\n");
+    if (!j.graph)
+      ac_puts(&c->text,
+              "not verified: a DSL program has no reference; `ascendcraft gen` of PyTorch source has one\n");
     return done(c, AC_EXIT_OK);
   }
   ac_verify_opts v = {.dir = dir, .progress = c->progress};
@@ -335,10 +356,13 @@ static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_
   v->cases.n_shapes = o->n_shapes;
   v->cases.only = o->only;
   for (int i = 0; i < o->n_formats; i++) {
-    if (!strcmp(o->formats[i], "msopgen")) v->forms |= 1u << AC_SIM_MSOPGEN;
-    else if (!strcmp(o->formats[i], "direct")) v->forms |= 1u << AC_SIM_DIRECT;
+    if (!strcmp(o->formats[i], "msopgen"))
+      v->forms |= 1u << AC_SIM_MSOPGEN;
+    else if (!strcmp(o->formats[i], "direct"))
+      v->forms |= 1u << AC_SIM_DIRECT;
     else {
-      ac_error(&c->diags, AC0103, AC_NOLOC, "'%s' cannot be verified by itself: msopgen and direct can, the others hold the same text",
+      ac_error(&c->diags, AC0103, AC_NOLOC,
+               "'%s' cannot be verified by itself: msopgen and direct can, the others hold the same text",
                o->formats[i]);
       return false;
     }
@@ -355,7 +379,9 @@ int ac_verify_project(ac_context *c, const ac_verify_options *o) {
 
 int ac_run_project(ac_context *c, const ac_verify_options *o) {
   fresh(c, "run");
-  if (!o->project) ac_error(&c->diags, AC0103, AC_NOLOC, "no project folder");
-  else c->exit = ac_run_once(c->arena, o, &c->text, c->result, &c->diags);
+  if (!o->project)
+    ac_error(&c->diags, AC0103, AC_NOLOC, "no project folder");
+  else
+    c->exit = ac_run_once(c->arena, o, &c->text, c->result, &c->diags);
   return done(c, c->exit);
 }

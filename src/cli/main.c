@@ -54,7 +54,8 @@ static void usage(FILE *f) {
   for (size_t i = 0; i < AC_COUNT(command_table); i++)
     fprintf(f, "  %-8s %s\n", command_table[i].name, command_table[i].summary);
   fprintf(f, "\n`ascendcraft COMMAND --help` lists a command's options.\n"
-             "exit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 our own fault\n");
+             "exit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 "
+             "our own fault\n");
 }
 
 static void command_help(const command_row *c) {
@@ -64,9 +65,11 @@ static void command_help(const command_row *c) {
     char left[64];
     if (!strchr(o->commands, c->letter)) continue;
     snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-    printf("  %c%c%c %-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ', left, o->help);
+    printf("  %c%c%c %-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ',' : ' ', left,
+           o->help);
   }
-  printf("\nexit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 our own fault\n");
+  printf("\nexit: 0 ok, 1 verification or check failed, 2 bad input or usage, 3 unsupported, 4 a limit was hit, 5 "
+         "our own fault\n");
 }
 
 static bool number(const char *name, const char *text, double *v) {

@@ -11,7 +11,9 @@ typedef struct {
   ac_sim_spec spec;
 } run_project;
 
-static const char *text_of(const json_t *j, const char *key) { return json_string_value(json_object_get(j, key)); }
+static const char *text_of(const json_t *j, const char *key) {
+  return json_string_value(json_object_get(j, key));
+}
 
 static char *inside(ac_arena *a, const char *dir, const json_t *form, const char *key) {
   const char *p = text_of(form, key);
@@ -31,15 +33,21 @@ static bool load(ac_arena *a, const ac_verify_options *o, run_project *p, ac_dia
   ac_graph *g = ac_graph_from_json(a, json_object_get(m, "graph"), d);
   if (!g || !form || !chip || !op || !type) {
     ac_diag *x = ac_error(d, AC0901, (ac_loc){.file = path}, "the manifest lacks %s",
-                          !g ? "a graph" : !form ? "that format" : "the operator's names");
+                          !g      ? "a graph"
+                          : !form ? "that format"
+                                  : "the operator's names");
     ac_help(d, x, "write the project again with `ascendcraft gen`");
     json_decref(m);
     return false;
   }
   p->chip = ac_chip_load(a, chip, d);
-  p->spec = (ac_sim_spec){.form = direct ? AC_SIM_DIRECT : AC_SIM_MSOPGEN, .op = ac_strdup(a, op), .op_type = ac_strdup(a, type),
-                          .kernel_src = inside(a, o->project, form, "kernel"), .host_src = inside(a, o->project, form, "host"),
-                          .chip = p->chip, .opt = 1};
+  p->spec = (ac_sim_spec){.form = direct ? AC_SIM_DIRECT : AC_SIM_MSOPGEN,
+                          .op = ac_strdup(a, op),
+                          .op_type = ac_strdup(a, type),
+                          .kernel_src = inside(a, o->project, form, "kernel"),
+                          .host_src = inside(a, o->project, form, "host"),
+                          .chip = p->chip,
+                          .opt = 1};
   p->graph = g;
   json_decref(m);
   return p->chip != NULL;
@@ -85,8 +93,10 @@ static void describe(ac_buf *b, const ac_sim_tensor *t) {
   double lo = INFINITY, hi = -INFINITY, sum = 0;
   for (int64_t i = 0; i < n; i++) {
     double x = ac_load(t->dtype, t->data, i);
-    if (!isfinite(x)) odd++;
-    else lo = fmin(lo, x), hi = fmax(hi, x), sum += x;
+    if (!isfinite(x))
+      odd++;
+    else
+      lo = fmin(lo, x), hi = fmax(hi, x), sum += x;
   }
   ac_printf(b, "  %s: %s, %lld elements", t->name, ac_dtypes[t->dtype].name, (long long)n);
   if (n > odd) ac_printf(b, ", from %g to %g, mean %g", lo, hi, sum / (double)(n - odd));
@@ -99,14 +109,18 @@ static void report(ac_buf *b, const ac_sim_result *r, const ac_sim_tensor *t, in
     ac_printf(b, "refused by the tiling code: %s\n", r->refused);
     return;
   }
-  ac_printf(b, "launch (simulated): %lld blocks, tiling key %lld, %lld bytes of workspace, UB peak %lld bytes, %.3f s on this host\n",
-            (long long)r->block_dim, (long long)r->tiling_key, (long long)r->workspace, (long long)r->ub_peak, r->wall);
+  ac_printf(b,
+            "launch (simulated): %lld blocks, tiling key %lld, %lld bytes of workspace, UB peak %lld bytes, %.3f s "
+            "on this host\n",
+            (long long)r->block_dim, (long long)r->tiling_key, (long long)r->workspace, (long long)r->ub_peak,
+            r->wall);
   for (int i = 0; i < n; i++)
     if (t[i].output) describe(b, &t[i]);
   for (size_t i = 0; i < r->faults.len; i++) {
     const ac_sim_fault *f = &r->faults.data[i];
     ac_printf(b, "fault %s: %s", f->kind, f->message);
-    if (f->file) ac_printf(b, " (%s:%d, block %lld, %lld times)", f->file, f->line, (long long)f->block, (long long)f->count);
+    if (f->file)
+      ac_printf(b, " (%s:%d, block %lld, %lld times)", f->file, f->line, (long long)f->block, (long long)f->count);
     ac_puts(b, "\n");
   }
 }
@@ -122,7 +136,8 @@ int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *r
     const ac_input *in = &g->inputs.data[i];
     if (in->role == AC_IN_SCALAR) {
       bool fl = ac_dtypes[in->value->dtype].cls == AC_FLOATING;
-      at[attrs++] = (ac_sim_attr){.name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
+      at[attrs++] = (ac_sim_attr){
+          .name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
       continue;
     }
     t[n] = tensor(a, in->name, in->value);
@@ -140,9 +155,10 @@ int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *r
   bool ok = lib && ac_sim_run(a, lib, t, n, at, attrs, &(ac_sim_opts){0}, &r, d);
   if (ok) {
     report(text, &r, t, n);
-    json_object_set_new(result, "run", json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r.block_dim, "tiling_key",
-                                                 (json_int_t)r.tiling_key, "workspace", (json_int_t)r.workspace, "ub_peak",
-                                                 (json_int_t)r.ub_peak, "faults", (json_int_t)r.faults.len, "refused", r.refused));
+    json_object_set_new(result, "run",
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r.block_dim, "tiling_key",
+                                  (json_int_t)r.tiling_key, "workspace", (json_int_t)r.workspace, "ub_peak",
+                                  (json_int_t)r.ub_peak, "faults", (json_int_t)r.faults.len, "refused", r.refused));
   }
   for (int i = 0; i < n; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
   return !ok || r.faults.len ? AC_EXIT_FAILED : r.refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;

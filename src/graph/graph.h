@@ -15,7 +15,16 @@ typedef struct ac_sym ac_sym;
 
 /* ---- symbolic sizes: immutable, hash-consed in their graph; each carries its example value ----------------------- */
 
-typedef enum { AC_SYM_CONST, AC_SYM_VAR, AC_SYM_ADD, AC_SYM_MUL, AC_SYM_FLOORDIV, AC_SYM_MOD, AC_SYM_MIN, AC_SYM_MAX } ac_symkind;
+typedef enum {
+  AC_SYM_CONST,
+  AC_SYM_VAR,
+  AC_SYM_ADD,
+  AC_SYM_MUL,
+  AC_SYM_FLOORDIV,
+  AC_SYM_MOD,
+  AC_SYM_MIN,
+  AC_SYM_MAX
+} ac_symkind;
 struct ac_sym {
   ac_symkind kind;
   int64_t example; /* value at the traced example */
@@ -25,7 +34,8 @@ struct ac_sym {
 typedef struct {
   const char *name; /* "s0" */
   int64_t example;
-  int input, dim;   /* where it was first seen: dimension `dim` of input `input`; dim -1: the value of an int scalar input */
+  int input,
+      dim; /* where it was first seen: dimension `dim` of input `input`; dim -1: the value of an int scalar input */
 } ac_symvar;
 const ac_sym *ac_sym_int(ac_graph *g, int64_t v);
 /* A fresh variable. dim >= 0: a size, never negative, dimension `dim` of input `input` (input -1: of none yet, as the sizes in a
@@ -59,7 +69,22 @@ bool ac_sym_guard(ac_graph *g, ac_guardkind k, const ac_sym *a, const ac_sym *b,
 
 /* ---- operations ---------------------------------------------------------------------------------------------------- */
 
-typedef enum { C_LEAF, C_ELT, C_RED, C_SCAN, C_ROW, C_NORM, C_POOL, C_VIEW, C_INDEX, C_JOIN, C_SORT, C_NEW, C_MATMUL, C_COMP } ac_opclass;
+typedef enum {
+  C_LEAF,
+  C_ELT,
+  C_RED,
+  C_SCAN,
+  C_ROW,
+  C_NORM,
+  C_POOL,
+  C_VIEW,
+  C_INDEX,
+  C_JOIN,
+  C_SORT,
+  C_NEW,
+  C_MATMUL,
+  C_COMP
+} ac_opclass;
 typedef enum {
 #define O(id, cls, sig, names) id,
 #include "graph/ops.def"
@@ -68,16 +93,26 @@ typedef enum {
 } ac_op;
 
 /* Argument kinds, as in the signatures of ops.def. */
-typedef enum { AC_K_TENSOR, AC_K_TENSORS, AC_K_SCALAR, AC_K_INT, AC_K_INTS, AC_K_FLOAT, AC_K_BOOL, AC_K_STR, AC_K_DTYPE } ac_kind;
+typedef enum {
+  AC_K_TENSOR,
+  AC_K_TENSORS,
+  AC_K_SCALAR,
+  AC_K_INT,
+  AC_K_INTS,
+  AC_K_FLOAT,
+  AC_K_BOOL,
+  AC_K_STR,
+  AC_K_DTYPE
+} ac_kind;
 typedef struct {
   const char *name;
   ac_kind kind;
-  bool optional;    /* `?`: may be absent */
+  bool optional; /* `?`: may be absent */
   bool has_default;
   const char *default_text; /* as written in the signature; NULL: required */
 } ac_opparam;
 typedef struct {
-  const char *id;        /* "softmax": lower case of the enum without AC_G_; used in dumps and JSON */
+  const char *id; /* "softmax": lower case of the enum without AC_G_; used in dumps and JSON */
   ac_opclass cls;
   ac_opparam *params;
   int n_params, n_positional; /* the rest is keyword-only */
@@ -109,11 +144,11 @@ struct ac_value {
   int id;
   const char *name; /* input's name, or NULL */
   ac_dtype dtype;
-  bool weak;        /* a Python number: does not raise others' dtype above its class */
+  bool weak; /* a Python number: does not raise others' dtype above its class */
   int rank;
   const ac_sym **shape;
   ac_node *def;
-  int out;          /* which output of def */
+  int out; /* which output of def */
 };
 struct ac_node {
   ac_op op;
@@ -121,7 +156,7 @@ struct ac_node {
   int n_args;
   ac_value **outs;
   int n_outs;
-  ac_loc loc;   /* the user's line */
+  ac_loc loc; /* the user's line */
 };
 
 /* The argument of the parameter with that name; NULL when the operation has no such parameter. */
@@ -136,15 +171,15 @@ int64_t ac_arg_int(const ac_arg *a, int i);
 typedef enum { AC_IN_TENSOR, AC_IN_SCALAR, AC_IN_PARAM, AC_IN_BUFFER } ac_inrole;
 typedef struct {
   const char *name;
-  ac_inrole role;    /* order: forward's own, then parameters, then buffers */
-  ac_value *value;   /* scalar: rank 0, weak */
-  double scalar;     /* AC_IN_SCALAR: example value */
-  ac_value *gen;     /* value in g->gen that makes it, or NULL: uniform [0,1) of its dtype */
+  ac_inrole role;  /* order: forward's own, then parameters, then buffers */
+  ac_value *value; /* scalar: rank 0, weak */
+  double scalar;   /* AC_IN_SCALAR: example value */
+  ac_value *gen;   /* value in g->gen that makes it, or NULL: uniform [0,1) of its dtype */
 } ac_input;
 typedef struct {
   const char *name;
   ac_value *value;
-  int updates;       /* index of the input (buffer) whose new value this is; -1: a result of forward */
+  int updates; /* index of the input (buffer) whose new value this is; -1: a result of forward */
 } ac_output;
 
 struct ac_graph {
@@ -156,16 +191,16 @@ struct ac_graph {
   AC_VEC(ac_node *) nodes; /* topological */
   AC_VEC(ac_input) inputs;
   AC_VEC(ac_output) outputs;
-  ac_graph *gen;           /* get_inputs() and the parameters' initialisers as a graph of creation operations; NULL: default */
-  const char *name;        /* "softmax": the file's base name, else the class */
+  ac_graph *gen; /* get_inputs() and the parameters' initialisers as a graph of creation operations; NULL: default */
+  const char *name; /* "softmax": the file's base name, else the class */
   uint64_t seed;
   struct ac_graph_private *priv;
 };
 
 ac_graph *ac_graph_new(ac_arena *a, ac_diags *d);
 /* A new input; its sizes become fresh variables where fixed[i] is false (fixed NULL: all fresh). */
-ac_value *ac_graph_input(ac_graph *g, const char *name, ac_inrole role, ac_dtype dtype, int rank, const int64_t *sizes,
-                         const bool *fixed);
+ac_value *ac_graph_input(ac_graph *g, const char *name, ac_inrole role, ac_dtype dtype, int rank,
+                         const int64_t *sizes, const bool *fixed);
 void ac_graph_output(ac_graph *g, const char *name, ac_value *v, int updates);
 /* Weakly typed constants: a Python float / int / bool, or a size. */
 ac_value *ac_graph_number(ac_graph *g, double v);
@@ -207,9 +242,10 @@ int64_t ac_shape_numel(const ac_shape *s);    /* -1 on overflow */
 /* ---- reference evaluation in float64 (int64 for integers) --------------------------------------------------------------- */
 
 typedef struct {
-  const void *const *inputs; /* data of each graph input in its dtype, contiguous; scalars: pointer to double (or int64 for ints) */
-  int threads;               /* 0: as many as cores */
-  uint64_t max_bytes;        /* limit for materialised intermediates; 0: 8 GiB. Over it: AC_LIMIT diagnostic */
+  const void *const
+      *inputs; /* data of each graph input in its dtype, contiguous; scalars: pointer to double (or int64 for ints) */
+  int threads; /* 0: as many as cores */
+  uint64_t max_bytes; /* limit for materialised intermediates; 0: 8 GiB. Over it: AC_LIMIT diagnostic */
 } ac_ref_opts;
 typedef struct ac_ref ac_ref;
 /* `g` has concrete shapes (its examples are used). Element-wise chains, views, softmax and norms are streamed: only reductions' results,

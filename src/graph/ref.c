@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-ref_val *ref_of(ac_ref *r, const ac_value *v) { return &r->vals[v->id]; }
+ref_val *ref_of(ac_ref *r, const ac_value *v) {
+  return &r->vals[v->id];
+}
 
 bool ref_fail(ac_ref *r, const ac_node *n, ac_code c, const char *fmt, ...) {
   if (r->failed) return false;
@@ -21,7 +23,8 @@ bool ref_fail(ac_ref *r, const ac_node *n, ac_code c, const char *fmt, ...) {
 void *ref_alloc(ac_ref *r, int64_t count, size_t size) {
   uint64_t limit = r->o.max_bytes ? r->o.max_bytes : (uint64_t)8 << 30, n = 0;
   if (count < 0 || __builtin_mul_overflow((uint64_t)count, (uint64_t)size, &n) || n > limit - r->bytes) {
-    ref_fail(r, NULL, AC0390, "the float64 reference needs more than %llu MiB of intermediates", (unsigned long long)(limit >> 20));
+    ref_fail(r, NULL, AC0390, "the float64 reference needs more than %llu MiB of intermediates",
+             (unsigned long long)(limit >> 20));
     return NULL;
   }
   void *p = calloc(n ? n : 1, 1);
@@ -116,7 +119,9 @@ void ref_walk_next(ref_walk *w) {
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static int input_index(const ac_node *n) { return (int)n->args[0].i->example; }
+static int input_index(const ac_node *n) {
+  return (int)n->args[0].i->example;
+}
 
 static void read_leaf(ac_ref *r, const ac_value *v, int64_t start, int64_t n, ref_buf dst) {
   const ac_node *d = v->def;
@@ -126,8 +131,10 @@ static void read_leaf(ac_ref *r, const ac_value *v, int64_t start, int64_t n, re
     const void *p = r->o.inputs[k];
     if (r->g->inputs.data[k].role == AC_IN_SCALAR) {
       for (int64_t i = 0; i < n; i++)
-        if (is_int) dst.i[i] = *(const int64_t *)p;
-        else dst.f[i] = *(const double *)p;
+        if (is_int)
+          dst.i[i] = *(const int64_t *)p;
+        else
+          dst.f[i] = *(const double *)p;
     } else if (is_int) {
       for (int64_t i = 0; i < n; i++) dst.i[i] = ac_load_int(v->dtype, p, start + i);
     } else if (v->dtype == AC_F32) {
@@ -139,8 +146,10 @@ static void read_leaf(ac_ref *r, const ac_value *v, int64_t start, int64_t n, re
   }
   if (d->op == AC_G_TENSOR) return; /* materialised in ref_prepare */
   for (int64_t i = 0; i < n; i++)
-    if (is_int) dst.i[i] = ref_int(d, "value", 0);
-    else dst.f[i] = ref_float(d, "value", 0);
+    if (is_int)
+      dst.i[i] = ref_int(d, "value", 0);
+    else
+      dst.f[i] = ref_float(d, "value", 0);
 }
 
 void ref_read(ac_ref *r, const ac_value *v, int64_t start, int64_t n, ref_buf dst) {
@@ -218,7 +227,9 @@ static bool literal(ac_ref *r, const ac_value *v) {
   for (int64_t i = 0; i < x->numel; i++) {
     char *end = NULL;
     if (x->is_int) {
-      x->mat.i[i] = !strncmp(s + strspn(s, " "), "True", 4) || !strncmp(s + strspn(s, " "), "true", 4) ? 1 : strtoll(s, &end, 10);
+      x->mat.i[i] = !strncmp(s + strspn(s, " "), "True", 4) || !strncmp(s + strspn(s, " "), "true", 4)
+                        ? 1
+                        : strtoll(s, &end, 10);
     } else {
       x->mat.f[i] = strtod(s, &end);
     }
@@ -347,8 +358,8 @@ bool ac_gen_input(const ac_graph *g, int index, uint64_t seed, void *data, ac_di
   r->seed = seed;
   bool ok = ref_prepare(r, in->gen);
   if (ok && ref_of(r, in->gen)->numel != n)
-    ok = ref_fail(r, in->gen->def, AC0392, "the generator of input '%s' makes %lld elements, its shape has %lld", in->name,
-                  (long long)ref_of(r, in->gen)->numel, (long long)n);
+    ok = ref_fail(r, in->gen->def, AC0392, "the generator of input '%s' makes %lld elements, its shape has %lld",
+                  in->name, (long long)ref_of(r, in->gen)->numel, (long long)n);
   double f[REF_CHUNK];
   for (int64_t i = 0; ok && i < n; i += REF_CHUNK) {
     int64_t c = n - i < REF_CHUNK ? n - i : REF_CHUNK;

@@ -24,7 +24,7 @@ typedef struct {
   int64_t stride[16]; /* of the row-major shape */
   bool is_int;        /* integers and bools are int64, floats are double */
   bool ready;
-  ref_buf mat;       /* materialised elements, or NULL */
+  ref_buf mat;           /* materialised elements, or NULL */
   double *stat0, *stat1; /* softmax: max, sum; norms: mean, 1/std */
 } ref_val;
 
@@ -33,7 +33,7 @@ struct ac_ref {
   const ac_graph *g;
   ac_diags *d;
   ac_ref_opts o;
-  ref_val *vals; /* by value id */
+  ref_val *vals;  /* by value id */
   uint64_t bytes; /* materialised so far */
   bool failed;
   uint64_t seed;

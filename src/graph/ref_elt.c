@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Reads the range of `v` as if expanded to `out`, as doubles or as int64. */
-static void read_broadcast(ac_ref *r, const ac_value *v, const ac_shape *out, int64_t start, int64_t n, bool as_int, ref_buf dst) {
+static void read_broadcast(ac_ref *r, const ac_value *v, const ac_shape *out, int64_t start, int64_t n, bool as_int,
+                           ref_buf dst) {
   ref_val *x = ref_of(r, v);
   int64_t st[16], base = 0;
   int pad = out->rank - x->shape.rank;
@@ -17,16 +18,20 @@ static void read_broadcast(ac_ref *r, const ac_value *v, const ac_shape *out, in
     st[i] = one ? 0 : x->stride[i - pad];
   }
   if (same) {
-    if (as_int) ref_read_i(r, v, start, n, dst.i);
-    else ref_read_f(r, v, start, n, dst.f);
+    if (as_int)
+      ref_read_i(r, v, start, n, dst.i);
+    else
+      ref_read_f(r, v, start, n, dst.f);
     return;
   }
   if (x->numel == 1) {
     int64_t k = as_int ? ref_at_i(r, v, 0) : 0;
     double f = as_int ? 0 : ref_at_f(r, v, 0);
     for (int64_t i = 0; i < n; i++)
-      if (as_int) dst.i[i] = k;
-      else dst.f[i] = f;
+      if (as_int)
+        dst.i[i] = k;
+      else
+        dst.f[i] = f;
     return;
   }
   ref_walk w;
@@ -36,14 +41,18 @@ static void read_broadcast(ac_ref *r, const ac_value *v, const ac_shape *out, in
     int64_t run = w.dim[last] - w.pos[last];
     if (run > n - i) run = n - i;
     if (st[last] == 1) {
-      if (as_int) ref_read_i(r, v, w.at, run, dst.i + i);
-      else ref_read_f(r, v, w.at, run, dst.f + i);
+      if (as_int)
+        ref_read_i(r, v, w.at, run, dst.i + i);
+      else
+        ref_read_f(r, v, w.at, run, dst.f + i);
     } else { /* stride 0: one value a run */
       int64_t k = as_int ? ref_at_i(r, v, w.at) : 0;
       double f = as_int ? 0 : ref_at_f(r, v, w.at);
       for (int64_t j = 0; j < run; j++)
-        if (as_int) dst.i[i + j] = k;
-        else dst.f[i + j] = f;
+        if (as_int)
+          dst.i[i + j] = k;
+        else
+          dst.f[i + j] = f;
     }
     i += run;
     w.at += (run - 1) * st[last];
@@ -52,12 +61,24 @@ static void read_broadcast(ac_ref *r, const ac_value *v, const ac_shape *out, in
   }
 }
 
-static double sign(double x) { return (x > 0) - (x < 0); }
-static double sigmoid(double x) { return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x)); }
-static double maxnan(double a, double b) { return isnan(a) ? a : isnan(b) ? b : a > b ? a : b; }
-static double minnan(double a, double b) { return isnan(a) ? a : isnan(b) ? b : a < b ? a : b; }
-static double clampnan(double x, double lo, double hi) { return minnan(maxnan(x, lo), hi); }
-static double relu(double x) { return x < 0 ? 0 : x; }
+static double sign(double x) {
+  return (x > 0) - (x < 0);
+}
+static double sigmoid(double x) {
+  return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+}
+static double maxnan(double a, double b) {
+  return isnan(a) ? a : isnan(b) ? b : a > b ? a : b;
+}
+static double minnan(double a, double b) {
+  return isnan(a) ? a : isnan(b) ? b : a < b ? a : b;
+}
+static double clampnan(double x, double lo, double hi) {
+  return minnan(maxnan(x, lo), hi);
+}
+static double relu(double x) {
+  return x < 0 ? 0 : x;
+}
 static double pymod(double a, double b) {
   double m = fmod(a, b);
   return m != 0 && (m < 0) != (b < 0) ? m + b : m;
@@ -259,9 +280,19 @@ static int64_t icompare(ac_op op, int64_t a, int64_t b) {
 }
 static bool yields_bool(ac_op op) {
   switch (op) {
-  case AC_G_EQ: case AC_G_NE: case AC_G_LT: case AC_G_LE: case AC_G_GT: case AC_G_GE: case AC_G_LOGICAL_AND:
-  case AC_G_LOGICAL_OR: case AC_G_LOGICAL_XOR: case AC_G_LOGICAL_NOT: case AC_G_ISNAN: case AC_G_ISINF: case AC_G_ISFINITE:
-    return true;
+  case AC_G_EQ:
+  case AC_G_NE:
+  case AC_G_LT:
+  case AC_G_LE:
+  case AC_G_GT:
+  case AC_G_GE:
+  case AC_G_LOGICAL_AND:
+  case AC_G_LOGICAL_OR:
+  case AC_G_LOGICAL_XOR:
+  case AC_G_LOGICAL_NOT:
+  case AC_G_ISNAN:
+  case AC_G_ISINF:
+  case AC_G_ISFINITE: return true;
   default: return false;
   }
 }
@@ -325,12 +356,17 @@ static void elt_where(ac_ref *r, const ac_node *n, const ac_shape *s, int64_t st
 
 static void elt_nan_to_num(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, double *dst) {
   ac_dtype d = n->outs[0]->dtype;
-  double top = d == AC_F16 ? 65504 : d == AC_BF16 ? 0x1.fep127 : d == AC_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
+  double top = d == AC_F16    ? 65504
+               : d == AC_BF16 ? 0x1.fep127
+               : d == AC_F64  ? 0x1.fffffffffffffp1023
+                              : 0x1.fffffep127;
   double z = ref_float(n, "nan", 0), hi = ref_float(n, "posinf", top), lo = ref_float(n, "neginf", -top);
   ref_read_f(r, n->args[0].t, start, cnt, dst);
   for (int64_t i = 0; i < cnt; i++)
-    if (isnan(dst[i])) dst[i] = z;
-    else if (isinf(dst[i])) dst[i] = dst[i] > 0 ? hi : lo;
+    if (isnan(dst[i]))
+      dst[i] = z;
+    else if (isinf(dst[i]))
+      dst[i] = dst[i] > 0 ? hi : lo;
 }
 
 /* Operands' class: integer only when all tensors are. Weak numbers follow the node's promoted class. */
@@ -366,9 +402,12 @@ static void elt_chunk(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, r
   read_broadcast(r, n->args[0].t, s, start, cnt, as_int, (ref_buf){.f = a});
   if (two) read_broadcast(r, n->args[1].t, s, start, cnt, as_int, (ref_buf){.f = b});
   for (int64_t i = 0; i < cnt; i++) {
-    if (bools) dst.i[i] = as_int ? icompare(n->op, ia[i], two ? ib[i] : 0) : compare(n->op, a[i], two ? b[i] : 0);
-    else if (as_int) dst.i[i] = two ? ibinary(n, ia[i], ib[i], (int64_t)p, mode) : iunary(n, ia[i], (int64_t)p, (int64_t)q);
-    else dst.f[i] = two ? binary(n, a[i], b[i], p, mode) : unary(n, a[i], p, q);
+    if (bools)
+      dst.i[i] = as_int ? icompare(n->op, ia[i], two ? ib[i] : 0) : compare(n->op, a[i], two ? b[i] : 0);
+    else if (as_int)
+      dst.i[i] = two ? ibinary(n, ia[i], ib[i], (int64_t)p, mode) : iunary(n, ia[i], (int64_t)p, (int64_t)q);
+    else
+      dst.f[i] = two ? binary(n, a[i], b[i], p, mode) : unary(n, a[i], p, q);
   }
   if (n->op == AC_G_GELU) {
     const ac_arg *ap = ref_arg(n, "approximate");

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t norm_index(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
+static int64_t norm_index(int64_t i, int64_t n) {
+  return i < 0 ? i + n : i;
+}
 
 /* Position of a linear index in a shape. */
 static void unravel(const ac_shape *s, int64_t lin, int64_t *pos) {
@@ -19,8 +21,10 @@ static int64_t ravel(const ref_val *x, const int64_t *pos) {
   return at;
 }
 static void put(ref_buf dst, int64_t i, bool is_int, ac_ref *r, const ac_value *v, int64_t at) {
-  if (is_int) dst.i[i] = ref_at_i(r, v, at);
-  else dst.f[i] = ref_at_f(r, v, at);
+  if (is_int)
+    dst.i[i] = ref_at_i(r, v, at);
+  else
+    dst.f[i] = ref_at_f(r, v, at);
 }
 
 /* PyTorch's clamping of slice bounds. */
@@ -31,7 +35,9 @@ static int64_t slice_start(const ac_node *n, int64_t len) {
 
 /* ---- views: an affine map of indices ---------------------------------------------------------------------- */
 
-static bool same_order(const ac_node *n) { return n->op == AC_G_RESHAPE || n->op == AC_G_UNSQUEEZE || n->op == AC_G_SQUEEZE; }
+static bool same_order(const ac_node *n) {
+  return n->op == AC_G_RESHAPE || n->op == AC_G_UNSQUEEZE || n->op == AC_G_SQUEEZE;
+}
 
 bool ref_view_prep(ac_ref *r, const ac_node *n) {
   return same_order(n) || n->args[0].t->def->op == AC_G_INPUT || ref_materialise(r, n->args[0].t);
@@ -91,8 +97,8 @@ void ref_view_read(ac_ref *r, const ac_value *v, int64_t start, int64_t cnt, ref
 /* ---- index operations ------------------------------------------------------------------------------------------ */
 
 static bool bad_index(ac_ref *r, const ac_node *n, int64_t k, int64_t len) {
-  return !ref_fail(r, n, AC0394, "%s: index %lld is out of range for a dimension of size %lld", ac_op_info(n->op)->id, (long long)k,
-                   (long long)len);
+  return !ref_fail(r, n, AC0394, "%s: index %lld is out of range for a dimension of size %lld", ac_op_info(n->op)->id,
+                   (long long)k, (long long)len);
 }
 
 /* out = copy of input, then elements of src go to the indexed places, in row-major order of src (the last one wins). */
@@ -122,7 +128,9 @@ static bool scatter(ac_ref *r, const ac_node *n) {
     int64_t to = ravel(y, pos);
     if (y->is_int) {
       int64_t v = ref_at_i(r, sv, from);
-      y->mat.i[to] = add ? (int64_t)((uint64_t)y->mat.i[to] + (uint64_t)v * (uint64_t)(int64_t)alpha) : mul ? y->mat.i[to] * v : v;
+      y->mat.i[to] = add   ? (int64_t)((uint64_t)y->mat.i[to] + (uint64_t)v * (uint64_t)(int64_t)alpha)
+                     : mul ? y->mat.i[to] * v
+                           : v;
     } else {
       double v = ref_at_f(r, sv, from);
       y->mat.f[to] = add ? y->mat.f[to] + alpha * v : mul ? y->mat.f[to] * v : v;
@@ -190,8 +198,10 @@ static void cat_read(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, re
     int64_t in_row = (k - off) * inner + lin % inner, run = part * inner - in_row;
     if (run > cnt - i) run = cnt - i;
     const ac_value *src = a->ts[t];
-    if (y->is_int) ref_read_i(r, src, o * part * inner + in_row, run, dst.i + i);
-    else ref_read_f(r, src, o * part * inner + in_row, run, dst.f + i);
+    if (y->is_int)
+      ref_read_i(r, src, o * part * inner + in_row, run, dst.i + i);
+    else
+      ref_read_f(r, src, o * part * inner + in_row, run, dst.f + i);
     i += run;
   }
 }
@@ -205,9 +215,7 @@ static int64_t pad_source(int64_t k, int64_t len, char mode) {
     k = (k < 0 ? -k : k) % (2 * (len - 1));
     return k < len ? k : 2 * (len - 1) - k;
   case 'e': return k < 0 ? 0 : len - 1; /* replicate */
-  case 'c': /* circular */
-    k %= len;
-    return k < 0 ? k + len : k;
+  case 'c': /* circular */ k %= len; return k < 0 ? k + len : k;
   default: return -1;
   }
 }
@@ -215,14 +223,19 @@ static void pad_one(ac_ref *r, const ac_node *n, int64_t *pos, ref_buf dst, int6
   ref_val *x = ref_of(r, n->args[0].t), *y = ref_of(r, n->outs[0]);
   const ac_arg *p = ref_arg(n, "pad"), *m = ref_arg(n, "mode");
   const char *mode = m && m->s ? m->s : "constant";
-  char how = !strcmp(mode, "reflect") ? 'r' : !strcmp(mode, "replicate") ? 'e' : !strcmp(mode, "circular") ? 'c' : 'k';
+  char how = !strcmp(mode, "reflect")     ? 'r'
+             : !strcmp(mode, "replicate") ? 'e'
+             : !strcmp(mode, "circular")  ? 'c'
+                                          : 'k';
   for (int d = 0; d < x->shape.rank; d++) {
     int back = x->shape.rank - 1 - d; /* pairs count from the last dimension */
     int64_t k = pos[d] - (2 * back < p->n ? p->is[(size_t)(2 * back)]->example : 0);
     pos[d] = pad_source(k, x->shape.dim[d], how);
     if (pos[d] < 0) {
-      if (y->is_int) dst.i[i] = ref_int(n, "value", 0);
-      else dst.f[i] = ref_float(n, "value", 0);
+      if (y->is_int)
+        dst.i[i] = ref_int(n, "value", 0);
+      else
+        dst.f[i] = ref_float(n, "value", 0);
       return;
     }
   }
@@ -343,8 +356,10 @@ bool ref_index_read(ac_ref *r, const ac_value *v, int64_t start, int64_t cnt, re
   int64_t pos[16];
   for (int64_t i = 0; i < cnt && !r->failed; i++) {
     unravel(&ref_of(r, v)->shape, start + i, pos);
-    if (n->op == AC_G_PAD) pad_one(r, n, pos, dst, i);
-    else index_one(r, n, pos, dst, i, start + i);
+    if (n->op == AC_G_PAD)
+      pad_one(r, n, pos, dst, i);
+    else
+      index_one(r, n, pos, dst, i, start + i);
   }
   return !r->failed;
 }
@@ -360,24 +375,36 @@ typedef struct {
 static pool pool_of(ac_ref *r, const ac_node *n) {
   pool q = {.divisor = 0};
   switch (n->op) {
-  case AC_G_AVG_POOL1D: case AC_G_MAX_POOL1D: case AC_G_ADAPTIVE_AVG_POOL1D: q.nd = 1; break;
-  case AC_G_AVG_POOL2D: case AC_G_MAX_POOL2D: case AC_G_ADAPTIVE_AVG_POOL2D: q.nd = 2; break;
+  case AC_G_AVG_POOL1D:
+  case AC_G_MAX_POOL1D:
+  case AC_G_ADAPTIVE_AVG_POOL1D: q.nd = 1; break;
+  case AC_G_AVG_POOL2D:
+  case AC_G_MAX_POOL2D:
+  case AC_G_ADAPTIVE_AVG_POOL2D: q.nd = 2; break;
   default: q.nd = 3;
   }
   q.max = n->op == AC_G_MAX_POOL1D || n->op == AC_G_MAX_POOL2D || n->op == AC_G_MAX_POOL3D;
-  q.adaptive = n->op == AC_G_ADAPTIVE_AVG_POOL1D || n->op == AC_G_ADAPTIVE_AVG_POOL2D || n->op == AC_G_ADAPTIVE_AVG_POOL3D;
+  q.adaptive =
+      n->op == AC_G_ADAPTIVE_AVG_POOL1D || n->op == AC_G_ADAPTIVE_AVG_POOL2D || n->op == AC_G_ADAPTIVE_AVG_POOL3D;
   q.lead = ref_of(r, n->args[0].t)->shape.rank - q.nd;
   if (q.adaptive) return q;
   ref_ints(n, "kernel_size", q.nd, 1, q.k);
   ref_ints(n, "padding", q.nd, 0, q.p);
-  if (ref_arg(n, "stride") && !(ref_arg(n, "stride")->kind == AC_K_INTS && ref_arg(n, "stride")->n == 0)) ref_ints(n, "stride", q.nd, 1, q.s);
-  else memcpy(q.s, q.k, sizeof q.s);
+  if (ref_arg(n, "stride") && !(ref_arg(n, "stride")->kind == AC_K_INTS && ref_arg(n, "stride")->n == 0))
+    ref_ints(n, "stride", q.nd, 1, q.s);
+  else
+    memcpy(q.s, q.k, sizeof q.s);
   for (int i = 0; i < q.nd; i++) q.d[i] = 1;
-  if (q.max) ref_ints(n, "dilation", q.nd, 1, q.d);
-  else q.include_pad = ref_bool(n, "count_include_pad"), q.divisor = n->op == AC_G_AVG_POOL1D ? 0 : ref_int(n, "divisor_override", 0);
+  if (q.max)
+    ref_ints(n, "dilation", q.nd, 1, q.d);
+  else
+    q.include_pad = ref_bool(n, "count_include_pad"),
+    q.divisor = n->op == AC_G_AVG_POOL1D ? 0 : ref_int(n, "divisor_override", 0);
   return q;
 }
-bool ref_pool_prep(ac_ref *r, const ac_node *n) { return ref_random(r, n->args[0].t); }
+bool ref_pool_prep(ac_ref *r, const ac_node *n) {
+  return ref_random(r, n->args[0].t);
+}
 
 typedef struct {
   double v;
@@ -433,9 +460,12 @@ bool ref_pool_read(ac_ref *r, const ac_value *v, int64_t start, int64_t cnt, ref
   for (int64_t i = 0; i < cnt; i++) {
     unravel(&ref_of(r, v)->shape, start + i, pos);
     window w = pool_window(r, n, &q, pos);
-    if (v->out == 1) dst.i[i] = w.at;
-    else if (ref_of(r, v)->is_int) dst.i[i] = w.iv;
-    else dst.f[i] = q.max ? w.v : (double)(w.sum / w.area);
+    if (v->out == 1)
+      dst.i[i] = w.at;
+    else if (ref_of(r, v)->is_int)
+      dst.i[i] = w.iv;
+    else
+      dst.f[i] = q.max ? w.v : (double)(w.sum / w.area);
   }
   return true;
 }
@@ -444,7 +474,8 @@ bool ref_pool_read(ac_ref *r, const ac_value *v, int64_t start, int64_t cnt, ref
 
 /* SplitMix64's finaliser over (seed, stream, index): Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
 uint64_t ac_ref_bits(uint64_t seed, uint64_t stream, uint64_t i) {
-  uint64_t z = seed * 0xd1342543de82ef95u + stream * 0x9e3779b97f4a7c15u + i * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
+  uint64_t z =
+      seed * 0xd1342543de82ef95u + stream * 0x9e3779b97f4a7c15u + i * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
   for (int k = 0; k < 2; k++) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -452,7 +483,9 @@ uint64_t ac_ref_bits(uint64_t seed, uint64_t stream, uint64_t i) {
   }
   return z;
 }
-double ac_ref_uniform(uint64_t seed, uint64_t stream, uint64_t i) { return (double)(ac_ref_bits(seed, stream, i) >> 11) * 0x1p-53; }
+double ac_ref_uniform(uint64_t seed, uint64_t stream, uint64_t i) {
+  return (double)(ac_ref_bits(seed, stream, i) >> 11) * 0x1p-53;
+}
 static double gaussian(uint64_t seed, uint64_t stream, uint64_t i) {
   double u = 1 - ac_ref_uniform(seed, stream, 2 * i), v = ac_ref_uniform(seed, stream, 2 * i + 1);
   return sqrt(-2 * log(u)) * cos(6.283185307179586476925 * v);
@@ -487,8 +520,10 @@ void ref_new_read(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, ref_b
       f = ref_float(n, "start", 0) + (double)e * ref_float(n, "step", 1);
       break;
     case AC_G_LINSPACE: {
-      double lo = ref_float(n, "start", 0), hi = ref_float(n, "end", 0), step = y->numel > 1 ? (hi - lo) / (double)(y->numel - 1) : 0;
-      f = e < y->numel / 2 ? lo + step * (double)e : hi - step * (double)(y->numel - 1 - e); /* symmetric, as PyTorch */
+      double lo = ref_float(n, "start", 0), hi = ref_float(n, "end", 0),
+             step = y->numel > 1 ? (hi - lo) / (double)(y->numel - 1) : 0;
+      f = e < y->numel / 2 ? lo + step * (double)e
+                           : hi - step * (double)(y->numel - 1 - e); /* symmetric, as PyTorch */
       if (y->numel == 1) f = lo;
       k = (int64_t)f;
       break;
@@ -508,10 +543,14 @@ void ref_new_read(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, ref_b
       f = lo + (ref_float(n, "high", 1) - lo) * ac_ref_uniform(r->seed, id, (uint64_t)e);
       break;
     }
-    case AC_G_NORMAL: f = ref_float(n, "mean", 0) + ref_float(n, "std", 1) * gaussian(r->seed, id, (uint64_t)e); break;
+    case AC_G_NORMAL:
+      f = ref_float(n, "mean", 0) + ref_float(n, "std", 1) * gaussian(r->seed, id, (uint64_t)e);
+      break;
     default: break;
     }
-    if (y->is_int) dst.i[i] = k;
-    else dst.f[i] = f;
+    if (y->is_int)
+      dst.i[i] = k;
+    else
+      dst.f[i] = f;
   }
 }

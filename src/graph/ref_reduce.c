@@ -83,17 +83,30 @@ static void red_step(void *u, int64_t o, int64_t lin, double f, int64_t k) {
   case AC_G_ANY: c->ki[o] |= f != 0; break;
   case AC_G_COUNT_NONZERO: c->ki[o] += f != 0; break;
   case AC_G_LOGSUMEXP: /* running maximum in acc, sum in acc2 */
-    if (isnan(f)) *a = f;
-    else if (first) *a = f, c->acc2[o] = 1;
-    else if (f > *a) c->acc2[o] = c->acc2[o] * (isinf((double)*a) ? 0 : expl(*a - f)) + 1, *a = f;
-    else if (!isinf(f) || f > 0) c->acc2[o] += isinf(f) ? 0 : expl(f - *a);
+    if (isnan(f))
+      *a = f;
+    else if (first)
+      *a = f, c->acc2[o] = 1;
+    else if (f > *a)
+      c->acc2[o] = c->acc2[o] * (isinf((double)*a) ? 0 : expl(*a - f)) + 1, *a = f;
+    else if (!isinf(f) || f > 0)
+      c->acc2[o] += isinf(f) ? 0 : expl(f - *a);
     break;
   case AC_G_NORM:
-    if (isinf(c->p)) *a = first ? (wide)fabs(f) : isnan((double)*a) ? *a : isnan(f) ? (wide)f : c->p > 0 ? fmaxl(*a, fabsl(f)) : fminl(*a, fabsl(f));
-    else if (c->p == 0) *a += f != 0;
-    else if (c->p == 1) *a += fabs(f);
-    else if (c->p == 2) *a += (wide)f * f;
-    else *a += powl(fabsl((wide)f), c->p);
+    if (isinf(c->p))
+      *a = first               ? (wide)fabs(f)
+           : isnan((double)*a) ? *a
+           : isnan(f)          ? (wide)f
+           : c->p > 0          ? fmaxl(*a, fabsl(f))
+                               : fminl(*a, fabsl(f));
+    else if (c->p == 0)
+      *a += f != 0;
+    else if (c->p == 1)
+      *a += fabs(f);
+    else if (c->p == 2)
+      *a += (wide)f * f;
+    else
+      *a += powl(fabsl((wide)f), c->p);
     break;
   default: break;
   }
@@ -130,8 +143,14 @@ static double red_finish(const red *c, int64_t o, int64_t count) {
   switch (c->n->op) {
   case AC_G_MEAN: return (double)(a / count);
   case AC_G_PROD: return c->seen[o] ? (double)a : 1;
-  case AC_G_LOGSUMEXP: return !c->seen[o] ? -INFINITY : isinf((double)a) || isnan((double)a) ? (double)a : (double)(a + logl(c->acc2[o]));
-  case AC_G_NORM: return isinf(c->p) || c->p == 0 || c->p == 1 ? (double)a : c->p == 2 ? (double)sqrtl(a) : (double)powl(a, 1 / (wide)c->p);
+  case AC_G_LOGSUMEXP:
+    return !c->seen[o]                            ? -INFINITY
+           : isinf((double)a) || isnan((double)a) ? (double)a
+                                                  : (double)(a + logl(c->acc2[o]));
+  case AC_G_NORM:
+    return isinf(c->p) || c->p == 0 || c->p == 1 ? (double)a
+           : c->p == 2                           ? (double)sqrtl(a)
+                                                 : (double)powl(a, 1 / (wide)c->p);
   default: return (double)a;
   }
 }
@@ -147,17 +166,29 @@ bool ref_red_prep(ac_ref *r, const ac_node *n) {
   bool minmax = n->op == AC_G_AMAX || n->op == AC_G_AMIN || n->op == AC_G_ARGMAX || n->op == AC_G_ARGMIN;
   if (minmax && count == 0 && outs)
     return ref_fail(r, n, AC0393, "%s over an empty dimension has no value", ac_op_info(n->op)->id);
-  red c = {.n = n, .acc = ref_alloc(r, outs, sizeof(wide)), .acc2 = ref_alloc(r, outs, sizeof(wide)), .idx = ref_alloc(r, outs, 8),
-           .ki = ref_alloc(r, outs, 8), .seen = ref_alloc(r, outs, 1), .p = ref_float(n, "p", 2), .is_int = x->is_int,
-           .dims = dims, .shape = &x->shape};
+  red c = {.n = n,
+           .acc = ref_alloc(r, outs, sizeof(wide)),
+           .acc2 = ref_alloc(r, outs, sizeof(wide)),
+           .idx = ref_alloc(r, outs, 8),
+           .ki = ref_alloc(r, outs, 8),
+           .seen = ref_alloc(r, outs, 1),
+           .p = ref_float(n, "p", 2),
+           .is_int = x->is_int,
+           .dims = dims,
+           .shape = &x->shape};
   if (!c.acc || !c.acc2 || !c.idx || !c.ki || !c.seen) return false;
   red_walk(r, n->args[0].t, dims, red_step, &c);
   for (int64_t o = 0; o < outs; o++) {
-    if (n->op == AC_G_ARGMAX || n->op == AC_G_ARGMIN) y->mat.i[o] = c.idx[o];
-    else if (y->is_int && n->op == AC_G_PROD && !c.seen[o]) y->mat.i[o] = 1;
-    else if (y->is_int && n->op == AC_G_ALL && !c.seen[o]) y->mat.i[o] = 1;
-    else if (y->is_int) y->mat.i[o] = c.ki[o];
-    else y->mat.f[o] = red_finish(&c, o, count);
+    if (n->op == AC_G_ARGMAX || n->op == AC_G_ARGMIN)
+      y->mat.i[o] = c.idx[o];
+    else if (y->is_int && n->op == AC_G_PROD && !c.seen[o])
+      y->mat.i[o] = 1;
+    else if (y->is_int && n->op == AC_G_ALL && !c.seen[o])
+      y->mat.i[o] = 1;
+    else if (y->is_int)
+      y->mat.i[o] = c.ki[o];
+    else
+      y->mat.f[o] = red_finish(&c, o, count);
   }
   return true;
 }
@@ -178,34 +209,48 @@ bool ref_scan_prep(ac_ref *r, const ac_node *n) {
   for (int64_t o = 0; o < outer; o++)
     for (int64_t k = 0; k < len; k++) {
       int64_t base = (o * len + k) * inner;
-      if (y->is_int) ref_read_i(r, xv, base, inner, (int64_t *)row);
-      else ref_read_f(r, xv, base, inner, row);
+      if (y->is_int)
+        ref_read_i(r, xv, base, inner, (int64_t *)row);
+      else
+        ref_read_f(r, xv, base, inner, row);
       for (int64_t i = 0; i < inner; i++) {
         int64_t e = ((int64_t *)row)[i], prev = k ? y->mat.i[base - inner + i] : 0;
         double f = row[i];
         bool take;
         switch (n->op) {
         case AC_G_CUMSUM:
-          if (y->is_int) y->mat.i[base + i] = k ? (int64_t)((uint64_t)prev + (uint64_t)e) : e;
-          else acc[i] = k ? acc[i] + f : f, y->mat.f[base + i] = (double)acc[i];
+          if (y->is_int)
+            y->mat.i[base + i] = k ? (int64_t)((uint64_t)prev + (uint64_t)e) : e;
+          else
+            acc[i] = k ? acc[i] + f : f, y->mat.f[base + i] = (double)acc[i];
           break;
         case AC_G_CUMPROD:
-          if (y->is_int) y->mat.i[base + i] = k ? (int64_t)((uint64_t)prev * (uint64_t)e) : e;
-          else acc[i] = k ? acc[i] * f : f, y->mat.f[base + i] = (double)acc[i];
+          if (y->is_int)
+            y->mat.i[base + i] = k ? (int64_t)((uint64_t)prev * (uint64_t)e) : e;
+          else
+            acc[i] = k ? acc[i] * f : f, y->mat.f[base + i] = (double)acc[i];
           break;
         case AC_G_LOGCUMSUMEXP:
-          if (!k) acc[i] = f, sum[i] = 1;
-          else if (isnan(f) || isnan((double)acc[i])) acc[i] = NAN;
-          else if (f > acc[i]) sum[i] = sum[i] * (isinf((double)acc[i]) ? 0 : expl(acc[i] - f)) + 1, acc[i] = f;
-          else if (!isinf(f)) sum[i] += expl(f - acc[i]);
+          if (!k)
+            acc[i] = f, sum[i] = 1;
+          else if (isnan(f) || isnan((double)acc[i]))
+            acc[i] = NAN;
+          else if (f > acc[i])
+            sum[i] = sum[i] * (isinf((double)acc[i]) ? 0 : expl(acc[i] - f)) + 1, acc[i] = f;
+          else if (!isinf(f))
+            sum[i] += expl(f - acc[i]);
           y->mat.f[base + i] = isinf((double)acc[i]) ? (double)acc[i] : (double)(acc[i] + logl(sum[i]));
           break;
         default: /* cummax, cummin: the last of equal ones, NaN stays */
-          if (y->is_int) take = !k || (n->op == AC_G_CUMMAX ? e >= prev : e <= prev);
-          else take = !k || (isnan(f) || (!isnan((double)acc[i]) && (n->op == AC_G_CUMMAX ? f >= acc[i] : f <= acc[i])));
+          if (y->is_int)
+            take = !k || (n->op == AC_G_CUMMAX ? e >= prev : e <= prev);
+          else
+            take = !k || (isnan(f) || (!isnan((double)acc[i]) && (n->op == AC_G_CUMMAX ? f >= acc[i] : f <= acc[i])));
           if (take) acc[i] = f, at[i] = k;
-          if (y->is_int) y->mat.i[base + i] = take ? e : prev;
-          else y->mat.f[base + i] = (double)acc[i];
+          if (y->is_int)
+            y->mat.i[base + i] = take ? e : prev;
+          else
+            y->mat.f[base + i] = (double)acc[i];
           if (ix) ix->mat.i[base + i] = at[i];
         }
       }
@@ -230,8 +275,10 @@ bool ref_row_prep(ac_ref *r, const ac_node *n) {
       ref_read_f(r, xv, at, c, f);
       for (int64_t j = 0; j < c; j++) {
         int64_t k = (at + j) / (len * inner) * inner + (at + j) % inner;
-        if (pass == 0) m[k] = isnan(m[k]) ? m[k] : isnan(f[j]) || f[j] > m[k] ? f[j] : m[k];
-        else s[k] += exp(f[j] - m[k]);
+        if (pass == 0)
+          m[k] = isnan(m[k]) ? m[k] : isnan(f[j]) || f[j] > m[k] ? f[j] : m[k];
+        else
+          s[k] += exp(f[j] - m[k]);
       }
     }
   return true;
@@ -280,9 +327,7 @@ static norm_map norm_of(ac_ref *r, const ac_node *n) {
     k.per_stat = k.spatial;
     k.stats = s->dim[0] * k.channels;
     break;
-  default: /* batch norm */
-    k.per_stat = s->dim[0] * k.spatial;
-    k.stats = k.channels;
+  default: /* batch norm */ k.per_stat = s->dim[0] * k.spatial; k.stats = k.channels;
   }
   return k;
 }
@@ -307,13 +352,17 @@ static bool norm_moments(ac_ref *r, const ac_node *n, const norm_map *k, wide *m
       ref_read_f(r, n->args[0].t, at, c, f);
       for (int64_t j = 0; j < c; j++) {
         int64_t s = norm_stat(k, at + j);
-        if (pass == 0) mean[s] += f[j];
-        else m2[s] += (f[j] - mean[s]) * (f[j] - mean[s]);
+        if (pass == 0)
+          mean[s] += f[j];
+        else
+          m2[s] += (f[j] - mean[s]) * (f[j] - mean[s]);
       }
     }
     for (int64_t s = 0; s < k->stats; s++)
-      if (pass == 0) mean[s] /= k->per_stat;
-      else m2[s] /= k->per_stat;
+      if (pass == 0)
+        mean[s] /= k->per_stat;
+      else
+        m2[s] /= k->per_stat;
   }
   return true;
 }
@@ -390,9 +439,12 @@ static int sort_cmp(const void *a, const void *b, void *u) {
   const sort_item *x = a, *y = b;
   const sort_how *h = u;
   int c;
-  if (h->is_int) c = (x->i > y->i) - (x->i < y->i);
-  else if (isnan(x->f) || isnan(y->f)) c = (isnan(x->f) != 0) - (isnan(y->f) != 0); /* NaN is largest */
-  else c = (x->f > y->f) - (x->f < y->f);
+  if (h->is_int)
+    c = (x->i > y->i) - (x->i < y->i);
+  else if (isnan(x->f) || isnan(y->f))
+    c = (isnan(x->f) != 0) - (isnan(y->f) != 0); /* NaN is largest */
+  else
+    c = (x->f > y->f) - (x->f < y->f);
   if (h->desc) c = -c;
   return c ? c : (x->at > y->at) - (x->at < y->at);
 }
@@ -417,8 +469,10 @@ bool ref_sort_prep(ac_ref *r, const ac_node *n) {
       qsort_r(row, (size_t)len, sizeof *row, sort_cmp, &h);
       for (int64_t k = 0; k < keep; k++) {
         int64_t e = (o * keep + k) * inner + i;
-        if (x->is_int) y->mat.i[e] = row[k].i;
-        else y->mat.f[e] = row[k].f;
+        if (x->is_int)
+          y->mat.i[e] = row[k].i;
+        else
+          y->mat.f[e] = row[k].f;
         ix->mat.i[e] = row[k].at;
       }
     }
@@ -454,10 +508,14 @@ bool ref_matmul_prep(ac_ref *r, const ac_node *node) {
         wide s = 0;
         uint64_t si = 0;
         for (int64_t l = 0; l < k; l++)
-          if (y->is_int) si += (uint64_t)a->mat.i[wa.at + i * k + l] * (uint64_t)b->mat.i[wb.at + l * m + j];
-          else s += (wide)a->mat.f[wa.at + i * k + l] * b->mat.f[wb.at + l * m + j];
-        if (y->is_int) y->mat.i[(t * n + i) * m + j] = (int64_t)si;
-        else y->mat.f[(t * n + i) * m + j] = (double)s;
+          if (y->is_int)
+            si += (uint64_t)a->mat.i[wa.at + i * k + l] * (uint64_t)b->mat.i[wb.at + l * m + j];
+          else
+            s += (wide)a->mat.f[wa.at + i * k + l] * b->mat.f[wb.at + l * m + j];
+        if (y->is_int)
+          y->mat.i[(t * n + i) * m + j] = (int64_t)si;
+        else
+          y->mat.f[(t * n + i) * m + j] = (double)s;
       }
   return true;
 }

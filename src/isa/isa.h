@@ -35,7 +35,7 @@ ac_dtype ac_dtype_of(const char *name);
 typedef enum { AC_RN_NONE, AC_RN_RINT, AC_RN_FLOOR, AC_RN_CEIL, AC_RN_ROUND, AC_RN_TRUNC, AC_RN_ODD } ac_round;
 float ac_f16_to_f32(uint16_t h);
 float ac_bf16_to_f32(uint16_t b);
-uint16_t ac_f32_to_f16(float f, ac_round r);  /* overflow becomes inf */
+uint16_t ac_f32_to_f16(float f, ac_round r); /* overflow becomes inf */
 uint16_t ac_f32_to_bf16(float f, ac_round r);
 uint16_t ac_f64_to_f16(double d, ac_round r); /* one rounding, no double rounding through float */
 uint16_t ac_f64_to_bf16(double d, ac_round r);
@@ -49,19 +49,19 @@ void ac_store_int(ac_dtype d, void *p, int64_t i, int64_t v); /* integers wrap *
 /* ---- chips -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const char *name;  /* "ascend910b2" */
-  const char *soc;   /* "Ascend910B2", as CANN spells it */
+  const char *name;   /* "ascend910b2" */
+  const char *soc;    /* "Ascend910B2", as CANN spells it */
   const char *config; /* "ascend910b": the op_def AddConfig and build-unit name */
-  int npu_arch;      /* 2201 ... */
-  bool split;        /* cube and vector cores apart */
-  bool copy_pad;     /* DataCopyPad exists: copies of any number of bytes */
+  int npu_arch;       /* 2201 ... */
+  bool split;         /* cube and vector cores apart */
+  bool copy_pad;      /* DataCopyPad exists: copies of any number of bytes */
   int vector_cores, cube_cores;
   int64_t ub, l1, l0a, l0b, l0c; /* bytes */
   int64_t ub_reserved;           /* not for programs: what the library or the system keeps, bytes */
   int64_t l2, memory;            /* bytes */
   double mhz;
-  int block;  /* 32: bytes of a UB block */
-  int repeat; /* 256: bytes of a vector repeat */
+  int block;    /* 32: bytes of a UB block */
+  int repeat;   /* 256: bytes of a vector repeat */
   json_t *json; /* the whole file, for the timing model */
 } ac_chip;
 /* `name` case-insensitive, with or without "ascend". NULL and AC0109 naming the known ones. */
@@ -87,15 +87,24 @@ typedef enum {
   AC_FORM_REDUCE,     /* (dst, src, work, count): one value to dst[0] */
   AC_FORM_COPY,       /* (dst, src, count): UB to UB */
 } ac_form;
-typedef enum { AC_PIPE_S, AC_PIPE_V, AC_PIPE_M, AC_PIPE_MTE1, AC_PIPE_MTE2, AC_PIPE_MTE3, AC_PIPE_FIX, AC_PIPE_COUNT } ac_pipe;
+typedef enum {
+  AC_PIPE_S,
+  AC_PIPE_V,
+  AC_PIPE_M,
+  AC_PIPE_MTE1,
+  AC_PIPE_MTE2,
+  AC_PIPE_MTE3,
+  AC_PIPE_FIX,
+  AC_PIPE_COUNT
+} ac_pipe;
 /* Cycles a 256-byte repeat, by class (research: msKPP, pto-isa); values live in the chip file. */
 typedef enum { AC_COST_ONE, AC_COST_TWO, AC_COST_FUNC, AC_COST_DIV, AC_COST_REDUCE, AC_COST_SELECT } ac_cost;
 enum {
-  AC_INST_INPLACE = 1,   /* dst may be exactly a source */
-  AC_INST_WORK = 2,      /* needs a work tensor */
-  AC_INST_DST_IN = 4,    /* dst is read too */
-  AC_INST_MASK_PAD = 8,  /* count is rounded up to whole 256-byte repeats: buffers must cover it */
-  AC_INST_LIBRARY = 16,  /* a high-level routine, not one instruction */
+  AC_INST_INPLACE = 1,  /* dst may be exactly a source */
+  AC_INST_WORK = 2,     /* needs a work tensor */
+  AC_INST_DST_IN = 4,   /* dst is read too */
+  AC_INST_MASK_PAD = 8, /* count is rounded up to whole 256-byte repeats: buffers must cover it */
+  AC_INST_LIBRARY = 16, /* a high-level routine, not one instruction */
 };
 typedef enum {
 #define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) id,

@@ -42,8 +42,10 @@ static const void *make_input(ac_arena *a, const ac_graph *g, int i, const char 
   json_array_append_new(desc, j);
   if (in->role == AC_IN_SCALAR) {
     double *p = ac_alloc(a, 8);
-    if (ac_dtypes[in->value->dtype].cls == AC_FLOATING) *p = in->scalar;
-    else *(int64_t *)p = (int64_t)in->scalar;
+    if (ac_dtypes[in->value->dtype].cls == AC_FLOATING)
+      *p = in->scalar;
+    else
+      *(int64_t *)p = (int64_t)in->scalar;
     json_object_set_new(j, "value", json_real(in->scalar));
     return p;
   }
@@ -76,9 +78,12 @@ int main(int argc, char **argv) {
   if (!shapes_only) o.dtype = AC_F64;
   for (int i = 3; i + 1 < argc; i += 2) {
     ac_shape_override s;
-    if (!strcmp(argv[i], "--init")) o.init = argv[i + 1];
-    else if (ac_parse_shape(a, argv[i + 1], &s, &d)) ac_push(a, &o.shapes, s);
-    else return finish(&d);
+    if (!strcmp(argv[i], "--init"))
+      o.init = argv[i + 1];
+    else if (ac_parse_shape(a, argv[i + 1], &s, &d))
+      ac_push(a, &o.shapes, s);
+    else
+      return finish(&d);
   }
   ac_graph *g = ac_trace(a, argv[1], &o, &d);
   if (!g) return finish(&d);

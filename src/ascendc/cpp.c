@@ -99,7 +99,7 @@ static char *inner(ac_cpp *t, const ac_aexpr *e, int outer) {
 }
 
 static char *function(ac_cpp *t, const char *name, const ac_aexpr *e) {
-  const char *f = e->type == AC_AT_FLOAT && !t->host ? "F" : "";
+  const char *f = e->type == AC_AT_FLOAT ? "F" : ""; /* no overloads: an integer literal would slip into the float one */
   return ac_sprintf(t->a, "%s%s%s(%s, %s)", t->host ? "" : "Ac", name, f, ac_cpp_expr(t, e->a), ac_cpp_expr(t, e->b));
 }
 
@@ -322,6 +322,7 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
     return;
   case AC_AS_IF: if_else(t, s); return;
   case AC_AS_BREAK: ac_line(t, "break;"); return;
+  case AC_AS_RETURN: ac_line(t, "return;"); return;
   case AC_AS_CALL: call(t, s); return;
   case AC_AS_ALLOC: obtain(t, s, "AllocTensor"); return;
   case AC_AS_DEQUE: obtain(t, s, "DeQue"); return;

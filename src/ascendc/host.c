@@ -78,8 +78,8 @@ static const char checked_text[] =
     "inline Checked Max(Checked a, Checked b) { return a < b ? b : a; }\n";
 
 static const char checked_more_text[] =
-    "inline double Min(double a, double b) { return a < b ? a : b; }\n"
-    "inline double Max(double a, double b) { return a < b ? b : a; }\n"
+    "inline double MinF(double a, double b) { return a < b ? a : b; }\n"
+    "inline double MaxF(double a, double b) { return a < b ? b : a; }\n"
     "inline double ToDouble(Checked a) { return static_cast<double>(a.v); }\n"
     "inline Checked Truncate(double a)\n"
     "{\n"
@@ -97,7 +97,7 @@ static const char checked_more_text[] =
     "    }\n"
     "    return b.v > 1 && a.v == -1 ? (b.v % 2 != 0 ? Checked(-1) : Checked(1)) : r;\n"
     "}\n"
-    "inline double Power(double a, double b) { return pow(a, b); }\n"
+    "inline double PowerF(double a, double b) { return pow(a, b); }\n"
     "\n"
     "// Size i of a tensor; negative i count from the end.\n"
     "inline Checked Dim(const ShapeView &s, Checked i)\n"
@@ -186,7 +186,7 @@ static ac_aexpr *field_value(void *user, const char *name) {
     ac_aexpr *e = AC_NEW(b->c->a, ac_aexpr);
     e->kind = AC_AE_VAR;
     e->type = AC_AT_INT;
-    e->name = ac_sprintf(b->c->a, "plan.%s", b->c->p->fields.data[b->k->fields.data[i].field].name);
+    e->name = ac_sprintf(b->c->a, "Checked(plan.%s)", b->c->p->fields.data[b->k->fields.data[i].field].name);
     return e;
   }
   return NULL;

@@ -52,7 +52,7 @@ char *ac_msopgen_json(ac_emit_ctx *c, const char *op_type) {
     json_t *j = json_object();
     json_object_set_new(j, "name", json_string(ac_attr_name(c, i)));
     json_object_set_new(j, "param_type", json_string(t->has_default ? "optional" : "required"));
-    json_object_set_new(j, "type", json_string(t->type == AC_AT_FLOAT ? "float" : "int"));
+    json_object_set_new(j, "type", json_string(t->type == AC_AT_FLOAT ? "float" : t->type == AC_AT_BOOL ? "bool" : "int"));
     if (t->has_default) json_object_set_new(j, "default_value", json_string(t->type == AC_AT_FLOAT ? ac_sprintf(c->a, "%.9g", t->value) : ac_sprintf(c->a, "%lld", (long long)t->value)));
     json_array_append_new(attrs, j);
   }
@@ -97,7 +97,7 @@ static void attr_reads(ac_emit_ctx *c, ac_cpp *t) {
   ac_close(t, "");
   for (size_t i = 0; i < c->p->attrs.len; i++) {
     const ac_aattr *x = &c->p->attrs.data[i];
-    const char *type = x->type == AC_AT_FLOAT ? "float" : "int64_t";
+    const char *type = x->type == AC_AT_FLOAT ? "float" : x->type == AC_AT_BOOL ? "bool" : "int64_t";
     ac_line(t, "const %s *%sValue = values->GetAttrPointer<%s>(%zu);", type, x->name, type, i);
     ac_open(t, "if (%sValue == nullptr)", x->name);
     ac_line(t, "return ge::GRAPH_FAILED;");
@@ -233,7 +233,7 @@ static void op_def(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   for (size_t i = 0; i < c->p->attrs.len; i++) {
     const ac_aattr *x = &c->p->attrs.data[i];
     const char *v = !x->has_default ? "" : x->type == AC_AT_FLOAT ? ac_sprintf(c->a, "static_cast<float>(%.9g)", x->value) : ac_sprintf(c->a, "%lld", (long long)x->value);
-    ac_line(t, "this->Attr(\"%s\").AttrType(%s).%s(%s);", ac_attr_name(c, i), x->has_default ? "OPTIONAL" : "REQUIRED", x->type == AC_AT_FLOAT ? "Float" : "Int", v);
+    ac_line(t, "this->Attr(\"%s\").AttrType(%s).%s(%s);", ac_attr_name(c, i), x->has_default ? "OPTIONAL" : "REQUIRED", x->type == AC_AT_FLOAT ? "Float" : x->type == AC_AT_BOOL ? "Bool" : "Int", x->has_default && x->type == AC_AT_BOOL ? (x->value != 0 ? "true" : "false") : v);
   }
   ac_line(t, "this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);");
   ac_line(t, "this->AICore().SetTiling(optiling::TilingFunc);");

@@ -171,6 +171,7 @@ typedef enum {
   AC_AS_WHILE,   /* cond, body */
   AC_AS_IF,      /* cond, body, orelse */
   AC_AS_BREAK,
+  AC_AS_RETURN,  /* leaves Process */
   AC_AS_CALL,    /* method, args */
   AC_AS_ALLOC,   /* tensor = buffer.AllocTensor */
   AC_AS_ENQUE, AC_AS_DEQUE, AC_AS_FREE, /* tensor through its buffer's queue */

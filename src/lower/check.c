@@ -141,6 +141,10 @@ static void run_statement(flow *f, const ac_astmt *s) {
     for (int i = 0; i < s->n_ops; i++) uses(f, s->ops[i].tensor, false, false, "a use");
     break;
   case AC_AS_GETVALUE: uses(f, s->ops[0].tensor, false, false, "a scalar read"); break;
+  case AC_AS_RETURN: case AC_AS_BREAK:
+    for (size_t i = 0; s->kind == AC_AS_RETURN && i < f->c->k->handles.len && i < MAX_HANDLES; i++)
+      if (f->state[i] != IDLE) fail(f->c, "the kernel returns while '%s' is in a queue", f->c->k->handles.data[i]->name);
+    break;
   case AC_AS_CALL:
     if (f->depth++ < 8) run(f, &f->c->k->methods.data[s->method].body);
     f->depth--;

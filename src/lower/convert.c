@@ -170,7 +170,7 @@ static ac_aexpr *unary(ac_lconv *v, const ac_cexpr *e) {
   ac_arena *a = v->c->a;
   ac_aexpr *x = ac_lower_expr(v, e->a);
   if (!x) return NULL;
-  if (e->op == AC_OP_NOT) return ac_ae(a, AC_AE_NOT, AC_AT_BOOL, x, NULL);
+  if (e->op == AC_OP_NOT) return ac_ae(a, AC_AE_NOT, AC_AT_BOOL, ac_ae_to_bool(a, x), NULL);
   if (x->kind == AC_AE_INT && x->i != INT64_MIN) return ac_ae_int(a, -x->i);
   if (x->kind == AC_AE_FLOAT) return ac_ae_float(a, -x->f);
   return ac_ae(a, AC_AE_NEG, x->type, x, NULL);
@@ -214,8 +214,9 @@ ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e) {
   case AC_CE_COND: {
     ac_aexpr *cnd = ac_lower_expr(v, e->c), *x = cnd ? ac_lower_expr(v, e->a) : NULL, *y = x ? ac_lower_expr(v, e->b) : NULL;
     if (!y) return NULL;
-    ac_aexpr *r = ac_ae(a, AC_AE_COND, x->type == AC_AT_FLOAT || y->type == AC_AT_FLOAT ? AC_AT_FLOAT : x->type, x, y);
-    r->c = cnd;
+    if (x->type != y->type && (x->type == AC_AT_FLOAT || y->type == AC_AT_FLOAT)) x = ac_ae_to_float(a, x), y = ac_ae_to_float(a, y);
+    ac_aexpr *r = ac_ae(a, AC_AE_COND, x->type, x, y);
+    r->c = ac_ae_to_bool(a, cnd);
     return r;
   }
   default: return bad(v, e, "this expression");

@@ -75,18 +75,23 @@ static bool fold(ac_aekind k, int64_t x, int64_t y, int64_t *r) {
   }
 }
 
-static ac_aexpr *to_float(ac_arena *a, ac_aexpr *x) {
+ac_aexpr *ac_ae_to_float(ac_arena *a, ac_aexpr *x) {
   if (x->type == AC_AT_FLOAT) return x;
   if (x->kind == AC_AE_INT) return ac_ae_float(a, (double)x->i);
   return ac_ae(a, AC_AE_TO_FLOAT, AC_AT_FLOAT, x, NULL);
 }
 
+ac_aexpr *ac_ae_to_bool(ac_arena *a, ac_aexpr *x) {
+  if (x->type == AC_AT_BOOL) return x;
+  return ac_ae_bin(a, AC_AE_NE, x, x->type == AC_AT_FLOAT ? ac_ae_float(a, 0) : ac_ae_int(a, 0));
+}
+
 ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x, ac_aexpr *y) {
   bool mixed = x->type == AC_AT_FLOAT || y->type == AC_AT_FLOAT;
-  if (k == AC_AE_AND || k == AC_AE_OR) return ac_ae(a, k, AC_AT_BOOL, x, y);
+  if (k == AC_AE_AND || k == AC_AE_OR) return ac_ae(a, k, AC_AT_BOOL, ac_ae_to_bool(a, x), ac_ae_to_bool(a, y));
   if (k == AC_AE_DIV || mixed) {
-    x = to_float(a, x);
-    y = to_float(a, y);
+    x = ac_ae_to_float(a, x);
+    y = ac_ae_to_float(a, y);
   }
   if (compares(k)) return ac_ae(a, k, AC_AT_BOOL, x, y);
   if (x->type == AC_AT_FLOAT) return ac_ae(a, k, AC_AT_FLOAT, x, y);
@@ -177,6 +182,24 @@ const char *ac_lower_name(ac_arena *a, const char *dsl) {
     return s;
   }
   return dsl;
+}
+
+static bool is_taken(ac_arena *a, const ac_lkernel *k, const char *name) {
+  for (size_t i = 0; i < k->vars.len; i++)
+    if (!strcmp(k->vars.data[i].name, name)) return true;
+  for (size_t i = 0; i < k->fn->buffers.len; i++)
+    if (!strcmp(ac_lower_name(a, k->fn->buffers.data[i]->name), name)) return true;
+  for (int i = 0; i < k->fn->n_params; i++)
+    if (!strcmp(ac_lower_name(a, k->fn->params[i].name), name)) return true;
+  for (size_t i = 0; i < k->k->buffers.len; i++)
+    if (!strcmp(k->k->buffers.data[i].name, name)) return true;
+  for (size_t i = 0; i < k->k->gms.len; i++)
+    if (!strcmp(k->k->gms.data[i].name, name)) return true;
+  return false;
+}
+const char *ac_lower_unique(ac_arena *a, const ac_lkernel *k, const char *name) {
+  while (is_taken(a, k, name)) name = ac_sprintf(a, "%s_", name);
+  return name;
 }
 
 char *ac_lower_pascal(ac_arena *a, const char *snake) {

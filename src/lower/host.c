@@ -39,7 +39,7 @@ static ac_akernel *kernel_of(ac_lower_ctx *c, ac_cfunc *f, int *index) {
     if (p->type == AC_CT_POINTER) {
       size_t len = strlen(name);
       const char *stem = len > 4 && !strcmp(name + len - 4, "_ptr") ? ac_strndup(c->a, name, len - 4) : name;
-      ac_agm g = {.name = ac_sprintf(c->a, "%sGm", stem), .dtype = p->dtype, .param = k->n_tensors, .in = p->in, .out = p->out};
+      ac_agm g = {.name = ac_lower_unique(c->a, lk, ac_sprintf(c->a, "%sGm", stem)), .dtype = p->dtype, .param = k->n_tensors, .in = p->in, .out = p->out};
       k->tensors[k->n_tensors++] = name;
       if (p->in || p->out) ac_push(c->a, &k->gms, g);
     } else {
@@ -77,6 +77,11 @@ static ac_aexpr *expr(host *h, const ac_cexpr *e) {
   ac_aexpr *r = ac_lower_expr(&v, e);
   if (!r) h->ok = false;
   return r;
+}
+
+static ac_aexpr *condition(host *h, const ac_cexpr *e) {
+  ac_aexpr *r = expr(h, e);
+  return r ? ac_ae_to_bool(h->c->a, r) : NULL;
 }
 
 static ac_astmt *add(host *h, ac_ablock *out, ac_askind k, const ac_cstmt *s) {
@@ -132,7 +137,7 @@ static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
       ac_aexpr *v = expr(h, arg);
       if (!v) return;
       ac_akfield *kf = &k->fields.data[nf];
-      if (kf->type == AC_AT_FLOAT && v->type != AC_AT_FLOAT) v = ac_ae_bin(c->a, AC_AE_MUL, v, ac_ae_float(c->a, 1));
+      if (kf->type == AC_AT_FLOAT && v->type != AC_AT_FLOAT) v = ac_ae_to_float(c->a, v);
       l->values[nf++] = v;
       if (kf->field < 0) kf->field = field_of(c, k, kf->name, kf->type);
     }
@@ -165,7 +170,7 @@ static void set(host *h, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *va
   bool known = v->hoist || v->param || visible(h, name);
   ac_astmt *n = add(h, out, known ? AC_AS_ASSIGN : AC_AS_DECL, s);
   n->var = (ac_avar){.name = name, .type = v->type};
-  n->value = v->type == AC_AT_FLOAT && value->type != AC_AT_FLOAT ? ac_ae_bin(a, AC_AE_MUL, value, ac_ae_float(a, 1)) : value;
+  n->value = v->type == AC_AT_FLOAT ? ac_ae_to_float(a, value) : value;
   if (!known) ac_push(a, &h->scope, name);
 }
 
@@ -235,14 +240,14 @@ static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
     return;
   case AC_CS_IF:
     n = add(h, out, AC_AS_IF, s);
-    n->cond = expr(h, s->value);
+    n->cond = condition(h, s->value);
     block(h, s->body, &n->body);
     block(h, s->orelse, &n->orelse);
     return;
   case AC_CS_FOR: loop(h, s, out); return;
   case AC_CS_WHILE:
     n = add(h, out, AC_AS_WHILE, s);
-    n->cond = expr(h, s->value);
+    n->cond = condition(h, s->value);
     block(h, s->body, &n->body);
     return;
   case AC_CS_RETURN: add(h, out, AC_AS_NOTHING, s); return;

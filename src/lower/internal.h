@@ -73,6 +73,8 @@ ac_aexpr *ac_ae_int(ac_arena *a, int64_t v);
 ac_aexpr *ac_ae_float(ac_arena *a, double v);
 ac_aexpr *ac_ae_var(ac_arena *a, const char *name, ac_atype t);
 ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x, ac_aexpr *y); /* result type from the kind and the operands */
+ac_aexpr *ac_ae_to_float(ac_arena *a, ac_aexpr *x); /* x itself when it is a float */
+ac_aexpr *ac_ae_to_bool(ac_arena *a, ac_aexpr *x);  /* != 0 */
 bool ac_ae_const(const ac_aexpr *e, int64_t *v);                         /* an integer constant (NULL counts as 0) */
 bool ac_ae_equal(const ac_aexpr *x, const ac_aexpr *y);
 /* The expression is proved to be a multiple of n for all values of its variables. */
@@ -99,6 +101,9 @@ typedef struct {
 /* NULL after a diagnostic. */
 ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e);
 ac_atype ac_lower_type(const ac_cexpr *e);
+
+/* `name`, with underscores until neither a scalar, a buffer, a tensor nor a queue of the kernel has it. */
+const char *ac_lower_unique(ac_arena *a, const ac_lkernel *k, const char *name);
 
 /* Drops axes of one element and merges axes that follow each other without a gap; true if at most one is left. */
 bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge);

@@ -157,13 +157,28 @@ static void end_life(analysis *x, const ac_cstmt *write, const ac_cstmt *use, bo
   } else event(x, use, true, AC_LV_FREE, in_loop);
 }
 
+/* The statement may leave the list it stands in: a return, or a break of a loop around it. */
+static bool leaves(const ac_cstmt *s, bool inside) {
+  if (s->kind == AC_CS_RETURN || (s->kind == AC_CS_BREAK && !inside)) return true;
+  bool loop = inside || s->kind == AC_CS_FOR || s->kind == AC_CS_WHILE;
+  for (const ac_cstmt *c = s->body; c; c = c->next)
+    if (leaves(c, loop)) return true;
+  for (const ac_cstmt *c = s->orelse; c; c = c->next)
+    if (leaves(c, loop)) return true;
+  return false;
+}
+
 static bool lives(analysis *x, const ac_cstmt *first, bool in_loop) {
   const ac_cstmt *write = NULL, *use = NULL; /* last of each in the life at hand */
-  bool any = false;
+  bool any = false, left = false;            /* left: control may have left since the life began */
   for (const ac_cstmt *s = first; s; s = s->next) {
     int m = touches(s, x->b);
+    if (write && leaves(s, false)) left = true;
     if (!m) continue;
     bool w = m & x->first, u = m & x->second;
+    if (left && !(w && use)) return false; /* a slot would stay in the queue */
+    if (w && use) left = false;
+    if ((w || u) && !(w && u) && leaves(s, false)) return false;
     if (w && u) {
       touch own = {.b = x->b}; /* a condition that reads the buffer while its block fills it */
       touch_call(s->value, &own);
@@ -296,7 +311,7 @@ static void mark(ac_lkernel *k, const ac_cstmt *first) {
 /* ---- placing ---- */
 
 static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const char *suffix, ac_amem mem, ac_aexpr *n) {
-  ac_abuffer q = {.name = ac_sprintf(c->a, "%s%s", ac_lower_name(c->a, b->name), suffix), .buffer = b->name, .mem = mem, .dtype = b->dtype,
+  ac_abuffer q = {.name = ac_lower_unique(c->a, k, ac_sprintf(c->a, "%s%s", ac_lower_name(c->a, b->name), suffix)), .buffer = b->name, .mem = mem, .dtype = b->dtype,
                   .depth = 1, .elements = n, .round_to = 32, .loc = b->loc};
   ac_push(c->a, &k->k->buffers, q);
   return (int)k->k->buffers.len - 1;

@@ -305,7 +305,7 @@ static void set(maker *m, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *v
   if (s->op != AC_OP_NOP) value = ac_ae_bin(a, aug[s->op], ac_ae_var(a, v->name, v->type), value);
   if (!v->uses && !v->member && !v->hoist) return; /* only sized a buffer or a tile */
   bool known = v->member || v->param || v->hoist || visible(m, v->name);
-  if (v->type == AC_AT_FLOAT && value->type != AC_AT_FLOAT) value = ac_ae_bin(a, AC_AE_MUL, value, ac_ae_float(a, 1));
+  if (v->type == AC_AT_FLOAT) value = ac_ae_to_float(a, value);
   ac_astmt *last = out->len ? out->data[out->len - 1] : NULL;
   if (!known && last && last->kind == AC_AS_GETVALUE && value->kind == AC_AE_VAR && value->name == last->var.name) {
     last->var.name = v->name; /* the scalar read declares the variable itself */
@@ -395,6 +395,7 @@ static void while_loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
   ac_arena *a = m->c->a;
   ac_ablock pre = {0};
   ac_aexpr *cond = expr(m, s->value, &pre);
+  if (cond) cond = ac_ae_to_bool(a, cond);
   ac_astmt *n = push(m, out, ac_as_new(a, AC_AS_WHILE, s->loc));
   n->cond = cond;
   size_t mark = m->scope.len;
@@ -507,7 +508,7 @@ static void statement(maker *m, const ac_cstmt *s, ac_ablock *out) {
   case AC_CS_IF: {
     ac_aexpr *cond = expr(m, s->value, out);
     n = push(m, out, ac_as_new(m->c->a, AC_AS_IF, s->loc));
-    n->cond = cond;
+    n->cond = cond ? ac_ae_to_bool(m->c->a, cond) : NULL;
     n->trailing = s->trailing;
     list(m, s->body, &n->body);
     list(m, s->orelse, &n->orelse);
@@ -521,6 +522,10 @@ static void statement(maker *m, const ac_cstmt *s, ac_ablock *out) {
     return;
   case AC_CS_BREAK: push(m, out, ac_as_new(m->c->a, AC_AS_BREAK, s->loc)); return;
   case AC_CS_PASS: return;
+  case AC_CS_RETURN:
+    if (m->stage) fail(m, s->loc, "return inside a stage block");
+    else push(m, out, ac_as_new(m->c->a, AC_AS_RETURN, s->loc));
+    return;
   default: fail(m, s->loc, "this statement"); return;
   }
 }

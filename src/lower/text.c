@@ -173,6 +173,7 @@ static void statement(text *t, const ac_astmt *s, int depth) {
     put(&t->b, s->cond);
     break;
   case AC_AS_BREAK: ac_puts(&t->b, "break"); break;
+  case AC_AS_RETURN: ac_puts(&t->b, "return"); break;
   case AC_AS_CALL:
     ac_printf(&t->b, "call %s(", t->k->methods.data[s->method].name);
     for (int i = 0; i < s->n_args; i++) {

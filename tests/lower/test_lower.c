@@ -215,6 +215,14 @@ static void placement(void **state) {
       /* stored, then used again without being set: no queue */
       {"    a = tl.alloc_ub(64, tl.float32)\n    with tl.compute():\n        tl.duplicate(a, 1.0)\n    for i in range(0, n, 64):\n        with tl.compute():\n"
        "            tl.vadd(a, a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECCALC, 1, true},
+      /* a break between load and use */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        if i > m:\n            break\n        with tl.compute():\n            tl.vexp(b, a)\n"
+       "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECCALC, 1, true},
+      /* a break after all uses does no harm */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n"
+       "            tl.store(y + i + tl.arange(0, 64), b)\n        if i > m:\n            break\n", "a", AC_MEM_VECIN, 2, false},
       /* computed in place between load and store: a copy goes out */
       {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            tl.load(x + i + tl.arange(0, 64), a)\n"
        "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECIN, 2, false},

@@ -19,6 +19,7 @@ enum {
   MAX_SOURCE = 4 << 20,
   MAX_INCLUDE_DEPTH = 200,
   CACHE_FILES = 600,
+  IN_USE_SECONDS = 3600, /* a library that ran so recently may run again: another process may be in the middle of it */
   DESCRIBE_BYTES = 1 << 20
 };
 static const uint64_t COMPILE_MEMORY = 3ull << 30;
@@ -163,7 +164,7 @@ static int older_first(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-/* Keeps the folder from growing without end: the least recently used half goes. */
+/* Keeps the folder from growing without end: the least recently used half goes, as far as nobody is using it. */
 static void prune(builder *b) {
   AC_VEC(cached) v = {0};
   DIR *d = opendir(b->cache);
@@ -180,7 +181,7 @@ static void prune(builder *b) {
   if (d) closedir(d);
   if (v.len < CACHE_FILES) return;
   qsort(v.data, v.len, sizeof *v.data, older_first);
-  for (size_t i = 0; i < v.len / 2; i++) unlink(v.data[i].path);
+  for (size_t i = 0; i < v.len / 2 && time(NULL) - v.data[i].used > IN_USE_SECONDS; i++) unlink(v.data[i].path);
 }
 
 /* ---- the compiler ---- */
@@ -356,7 +357,7 @@ static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
   char *key = key_of(b, &c, key_args.data, "host");
   char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
   lib->host_so = so;
-  if (ac_exists(so) && ac_exists(txt)) {
+  if (ac_run_used(so) && ac_run_used(txt)) {
     *described = ac_read_file(b->a, txt, DESCRIBE_BYTES, NULL, b->d);
     return *described != NULL;
   }
@@ -428,7 +429,7 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
   ac_push(a, &key_args, NULL);
   char *key = key_of(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
-  if (ac_exists(so)) return so;
+  if (ac_run_used(so)) return so;
   const char *source = ac_absolute(a, b->s->kernel_src);
   if (described) { /* named as CANN's build names it, since messages may show it */
     char *h = ac_sprintf(a, "%s/%s_tiling_struct.h", b->scratch, b->s->op);

@@ -2,10 +2,12 @@
 #include "sim/run_internal.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const uint64_t DEFAULT_MEMORY = 4ull << 30;
@@ -204,6 +206,10 @@ static bool explain(ac_arena *a, const ac_run_job *j, const ac_proc *p, ac_sim_r
   }
 }
 
+bool ac_run_used(const char *path) {
+  return !utimensat(AT_FDCWD, path, NULL, 0);
+}
+
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
   static const ac_sim_opts defaults;
@@ -219,6 +225,8 @@ bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int 
              (int)ACSIM_HOST_TENSORS);
     return false;
   }
+  if (lib->host_so) ac_run_used(lib->host_so);
+  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
   j.out = ac_sim_alloc(sizeof *j.out);
   if (!j.out) {
     ac_error(d, AC0805, AC_NOLOC, "no memory for the result");

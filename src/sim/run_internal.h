@@ -14,6 +14,8 @@ struct ac_sim_lib {
   int n_kernels; /* one for every column of the OpDef's dtypes when the kernel asks for DTYPE_..., else one */
   unsigned sandbox_missing;
 };
+/* Marks a library of the cache as used now, so that no other process clears it away; false where it is not there. */
+bool ac_run_used(const char *path);
 
 /* The kernel's wrapper exports these (see entry_text in build.c). */
 typedef int32_t (*acsim_entry_args_fn)(void);

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <cmocka.h>
 
 static ac_arena *a;
@@ -204,6 +207,34 @@ static void unchanged_text_compiles_once(void **s) {
   assert_true(ac_now() - start < 0.1); /* no compile: that takes longer on any machine */
 }
 
+/* Files of the cache that were last used `seconds` ago. */
+static void fill_cache(const char *stem, int n, int seconds) {
+  struct timespec t2[2];
+  for (int i = 0; i < n; i++) {
+    const char *p = put(ac_sprintf(a, "ascendcraft/%s%d.so", stem, i), "");
+    clock_gettime(CLOCK_REALTIME, &t2[0]);
+    t2[0].tv_sec -= seconds;
+    t2[1] = t2[0];
+    assert_false(utimensat(AT_FDCWD, p, t2, 0));
+  }
+}
+static bool cached(const char *name) {
+  return ac_exists(ac_sprintf(a, "%s/ascendcraft/%s", dir, name));
+}
+
+/* Another process builds much while ours is between two runs: what was used lately stays. */
+static void a_full_cache_spares_what_is_in_use(void **s) {
+  (void)s;
+  fill_cache("old", 400, 7200);
+  fill_cache("busy", 400, 600);
+  const char *k = put("full.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; (void)0; }");
+  assert_non_null(build(fixture("op_host/relu_tail.cpp"), k));
+  assert_false(cached("old0.so"));
+  fill_cache("old", 10, 7200);
+  assert_non_null(build(fixture("op_host/relu_tail.cpp"), k));
+  assert_true(cached("busy0.so") && cached("busy399.so"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tiling_runs_unmodified),
@@ -215,6 +246,7 @@ int main(void) {
       cmocka_unit_test(the_child_has_no_network_and_writes_nothing),
       cmocka_unit_test(compile_errors_keep_line_and_text),
       cmocka_unit_test(unchanged_text_compiles_once),
+      cmocka_unit_test(a_full_cache_spares_what_is_in_use),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

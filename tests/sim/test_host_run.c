@@ -225,14 +225,14 @@ static bool cached(const char *name) {
 /* Another process builds much while ours is between two runs: what was used lately stays. */
 static void a_full_cache_spares_what_is_in_use(void **s) {
   (void)s;
-  fill_cache("old", 400, 7200);
-  fill_cache("busy", 400, 600);
+  fill_cache("old", 200, 7200);
+  fill_cache("busy", 600, 600);
   const char *k = put("full.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; (void)0; }");
   assert_non_null(build(fixture("op_host/relu_tail.cpp"), k));
   assert_false(cached("old0.so"));
   fill_cache("old", 10, 7200);
   assert_non_null(build(fixture("op_host/relu_tail.cpp"), k));
-  assert_true(cached("busy0.so") && cached("busy399.so"));
+  assert_true(cached("busy0.so") && cached("busy599.so"));
 }
 
 int main(void) {

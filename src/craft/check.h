@@ -177,6 +177,8 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v);
 ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *b);            /* valid elements of an operand; NULL: not known */
 bool ac_chk_readable(ac_chk *c, const ac_kval *b, ac_loc loc); /* reports reads of unwritten buffers */
 void ac_chk_written(ac_chk *c, const ac_kval *b, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc);
+/* An instruction or a copy begins at 32-byte blocks of UB: an error when the part certainly does not, a warning when that is not known. */
+void ac_chk_aligned(ac_chk *c, const ac_kval *b, const ac_cexpr *e);
 const char *ac_chk_buf_name(ac_chk *c, int buf);
 
 /* ub.c */

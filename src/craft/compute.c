@@ -347,6 +347,8 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   if (r.mask >= 0) readable = ac_chk_readable(c, &v[r.mask], e->args[r.mask]->loc) && readable;
   if (dst_in) readable = ac_chk_readable(c, &v[0], e->args[0]->loc) && readable;
   note_use(c, s, &r, v);
+  for (int i = 0; i < e->n_args; i++)
+    if (e->args[i]) ac_chk_aligned(c, &v[i], e->args[i]);
   ac_sym *count = r.count >= 0 && e->args[r.count] ? v[r.count].sym : readable ? implied_count(c, e, s, &r, v) : NULL;
   if (!count) {
     return ac_chk_failed(c, e);

@@ -52,6 +52,25 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
   return false;
 }
 
+void ac_chk_aligned(ac_chk *c, const ac_kval *v, const ac_cexpr *e) {
+  if (v->kind != AC_CT_BUFFER || !v->off || c->quiet) return;
+  int bytes = ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes, per_block = 32 / bytes;
+  bool whole = true; /* all that varies is in steps of whole blocks */
+  int64_t rest = 0;
+  for (int i = 0; i < v->off->n; i++) {
+    if (!v->off->t[i].k) rest = v->off->t[i].c % per_block;
+    else if (v->off->t[i].c % per_block) whole = false;
+  }
+  if (whole && !rest) return;
+  const char *name = ac_chk_buf_name(c, v->buf), *off = ac_sy_text(&c->s, v->off);
+  ac_diag *g = whole ? ac_error(ac_chk_d(c), AC0527, e->loc,
+                                "the part of '%s' from element %s on starts %d bytes into a 32-byte block of UB", name, off,
+                                (int)((rest < 0 ? rest + per_block : rest) * bytes))
+                     : ac_warn(ac_chk_d(c), AC0527, e->loc,
+                               "the part of '%s' from element %s on must start on 32 bytes of UB: that it does is not proved", name, off);
+  ac_help(ac_chk_d(c), g, "start parts at multiples of %d elements, or give each part a buffer of its own", per_block);
+}
+
 /* Room from the operand's offset on. */
 static ac_sym *room(ac_chk *c, const ac_kval *v) {
   ac_sym *cap = c->fn->caps[v->buf];
@@ -290,6 +309,9 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
     return none;
   }
   c->fn->f->params[m.t->param].in = true;
+  int64_t stride; /* neighbours that are apart in global memory come one by one, to any place */
+  bool row = !m.x.rank || (ac_sy_const(m.x.dim[m.x.rank - 1]->stride, &stride) && stride == 1);
+  if (row || m.flat) ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
   if (b->rank == 1) {
     ac_chk_written(c, &v[1], m.total, NULL, false, e->loc);
@@ -317,6 +339,7 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
                &m, "store"))
     return none;
   c->fn->f->params[m.t->param].out = true;
+  ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
   if (!readable) return none;
   const ac_kbuf *k = &c->st->bufs[v[1].buf];

@@ -195,7 +195,7 @@ static void record_error(ac_comparison *c, int64_t i, double ref, double got, do
 void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const ac_excuse *excuse,
                       const void *got, int64_t start, int64_t n, ac_comparison *c) {
   double base = t->floor * scale + t->tiniest;
-  double tiny = fmax(smallest_normal(d), t->floor * scale);
+  double tiny = fmax(smallest_normal(d), fmax(t->floor, 0x1p-24) * scale); /* errors beside a zero are not relative */
   for (int64_t k = 0; k < n; k++) {
     int64_t i = start + k;
     double g = ac_load(d, got, i);

@@ -11,7 +11,10 @@ static const char *const colours[] = {
 enum { MOST_FAULTS = 5, MOST_FAILED = 6, MOST_SKIPPED = 2 };
 
 static void print_bad(const ac_verify_case *c, FILE *out) {
-  if (c->bad)
+  if (c->bad && c->unwritten)
+    fprintf(out, "          first: %s%s was never written, expected %.9g\n", c->bad_output, c->bad_index,
+            c->expected);
+  else if (c->bad)
     fprintf(out, "          first: %s%s is %.9g, expected %.9g (allowed error %.3g)\n", c->bad_output, c->bad_index,
             c->got, c->expected, c->allowed);
   for (size_t i = 0; i < c->faults.len && i < MOST_FAULTS; i++) {
@@ -104,7 +107,7 @@ static json_t *case_json(const ac_verify_case *c) {
     json_object_set_new(b, "output", json_string(c->bad_output));
     json_object_set_new(b, "index", json_string(c->bad_index));
     json_object_set_new(b, "expected", number(c->expected));
-    json_object_set_new(b, "got", number(c->got));
+    json_object_set_new(b, "got", c->unwritten ? json_null() : number(c->got));
     json_object_set_new(b, "allowed", number(c->allowed));
     json_object_set_new(j, "first_bad", b);
   }

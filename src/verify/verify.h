@@ -118,6 +118,7 @@ typedef struct {
   int64_t bad;                        /* elements out of tolerance */
   const char *bad_output, *bad_index; /* the first of them: "y", "[3, 17]" */
   double expected, got, allowed;
+  bool unwritten; /* the first of them still holds what was there before the run */
   double max_abs, max_rel;
   const char *worst_output;
   int64_t worst_index; /* -1: nothing to compare */

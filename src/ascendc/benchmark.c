@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-static bool spelled_otherwise(ac_emit_ctx *c) { return strcmp(ac_msopgen_stem(c->a, c->p->op_type), c->p->op) != 0; }
+static bool spelled_otherwise(ac_emit_ctx *c) {
+  return strcmp(ac_msopgen_stem(c->a, c->p->op_type), c->p->op) != 0;
+}
 
 /* A Python literal: raw where that is exact, so that the C++ reads as it is. */
 static void literal(ac_buf *b, const char *name, const char *text) {
@@ -22,11 +24,16 @@ static void literal(ac_buf *b, const char *name, const char *text) {
   }
   ac_printf(b, "%s = '", name);
   for (const char *p = text; *p; p++) {
-    if (*p == '\n') ac_puts(b, "\\n");
-    else if (*p == '\r') ac_puts(b, "\\r");
-    else if (*p == '\\' || *p == '\'') ac_printf(b, "\\%c", *p);
-    else if (*p == '`') ac_puts(b, "\\x60");
-    else ac_printf(b, "%c", *p);
+    if (*p == '\n')
+      ac_puts(b, "\\n");
+    else if (*p == '\r')
+      ac_puts(b, "\\r");
+    else if (*p == '\\' || *p == '\'')
+      ac_printf(b, "\\%c", *p);
+    else if (*p == '`')
+      ac_puts(b, "\\x60");
+    else
+      ac_printf(b, "%c", *p);
   }
   ac_puts(b, "'\n\n");
 }
@@ -53,9 +60,9 @@ static void source(json_t *list, const char *path, const char *text) {
 }
 
 static char *direct_json(ac_emit_ctx *c) {
-  static const char path[] =
-      "import sys\nfrom pathlib import Path\n\n_build = str(Path(__file__).resolve().parent.joinpath(\"kernel\", \"build\"))\n"
-      "if _build not in sys.path:\n    sys.path.insert(0, _build)\n";
+  static const char path[] = "import sys\nfrom pathlib import Path\n\n_build = "
+                             "str(Path(__file__).resolve().parent.joinpath(\"kernel\", \"build\"))\n"
+                             "if _build not in sys.path:\n    sys.path.insert(0, _build)\n";
   const char *op = c->p->op, *lib = ac_sprintf(c->a, "%s_lib", op);
   size_t n = strlen(op);
   const char *problem = n > 7 && !strcmp(op + n - 7, "_custom") ? ac_strndup(c->a, op, n - 7) : op;
@@ -63,15 +70,20 @@ static char *direct_json(ac_emit_ctx *c) {
   source(sources, "ModelNew.py", ac_model_new(c, path, lib, op));
   source(sources, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), ac_direct_kernel(c));
   source(sources, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), ac_direct_binding(c));
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:o}", "name", op, "author", "ascendcraft", "problem", problem, "format_version", "0.1",
-                        "description", ac_sprintf(c->a, "%s by ascendcraft %s: kernel, tiling code and binding", c->p->op_type, AC_VERSION), "entry", "model",
-                        "ModelNew.py::ModelNew", "build", "type", "ascendc_direct_launch", "module_name", lib, "sources", sources);
+  json_t *j =
+      json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:o}", "name", op, "author", "ascendcraft",
+                "problem", problem, "format_version", "0.1", "description",
+                ac_sprintf(c->a, "%s by ascendcraft %s: kernel, tiling code and binding", c->p->op_type, AC_VERSION),
+                "entry", "model", "ModelNew.py::ModelNew", "build", "type", "ascendc_direct_launch", "module_name",
+                lib, "sources", sources);
   char *text = ac_json_text(c->a, j);
   json_decref(j);
   return text;
 }
 
 void ac_benchmark_files(ac_emit_ctx *c, ac_project *out) {
-  if (c->o->formats & (1u << AC_FMT_SIXSTRING)) ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.txt", c->p->op), six_strings(c), false);
-  if (c->o->formats & (1u << AC_FMT_DIRECTJSON)) ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.json", c->p->op), direct_json(c), false);
+  if (c->o->formats & (1u << AC_FMT_SIXSTRING))
+    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.txt", c->p->op), six_strings(c), false);
+  if (c->o->formats & (1u << AC_FMT_DIRECTJSON))
+    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.json", c->p->op), direct_json(c), false);
 }

@@ -15,8 +15,11 @@ void ac_cpp_init(ac_cpp *t, ac_arena *a, const ac_program *p) {
 }
 static void line(ac_cpp *t, const char *tail, const char *fmt, va_list ap) {
   char *s = ac_vsprintf(t->a, fmt, ap);
-  if (*s) ac_printf(&t->b, "%*s%s%s\n", t->indent * 4, "", s, tail);
-  else ac_printf(&t->b, "%*s%s\n", *tail ? t->indent * 4 : 0, "", *tail == ' ' ? tail + 1 : tail); /* a brace on its own line */
+  if (*s)
+    ac_printf(&t->b, "%*s%s%s\n", t->indent * 4, "", s, tail);
+  else
+    ac_printf(&t->b, "%*s%s\n", *tail ? t->indent * 4 : 0, "",
+              *tail == ' ' ? tail + 1 : tail); /* a brace on its own line */
 }
 void ac_line(ac_cpp *t, const char *fmt, ...) {
   va_list ap;
@@ -45,13 +48,17 @@ static char *tame(ac_arena *a, const char *s) {
   return r;
 }
 void ac_comment(ac_cpp *t, const char *text) {
-  if (!*text) ac_line(t, "%s", "");
-  else ac_line(t, "// %s", tame(t->a, text));
+  if (!*text)
+    ac_line(t, "%s", "");
+  else
+    ac_line(t, "// %s", tame(t->a, text));
 }
 
 /* ---- expressions ---- */
 
-const char *ac_cpp_dtype(ac_dtype d) { return d == AC_BOOL ? "uint8_t" : ac_dtypes[d].cpp; }
+const char *ac_cpp_dtype(ac_dtype d) {
+  return d == AC_BOOL ? "uint8_t" : ac_dtypes[d].cpp;
+}
 
 static char *float_text(ac_cpp *t, double v) {
   ac_arena *a = t->a;
@@ -74,20 +81,27 @@ static char *float_text(ac_cpp *t, double v) {
   return ac_sprintf(a, "%s%sf", s, strpbrk(s, ".e") ? "" : ".0");
 }
 
-static const char *const infix[] = {
-    [AC_AE_ADD] = "+", [AC_AE_SUB] = "-", [AC_AE_MUL] = "*", [AC_AE_DIV] = "/", [AC_AE_EQ] = "==", [AC_AE_NE] = "!=",
-    [AC_AE_LT] = "<", [AC_AE_LE] = "<=", [AC_AE_GT] = ">", [AC_AE_GE] = ">=", [AC_AE_AND] = "&&", [AC_AE_OR] = "||"};
+static const char *const infix[] = {[AC_AE_ADD] = "+", [AC_AE_SUB] = "-", [AC_AE_MUL] = "*",  [AC_AE_DIV] = "/",
+                                    [AC_AE_EQ] = "==", [AC_AE_NE] = "!=", [AC_AE_LT] = "<",   [AC_AE_LE] = "<=",
+                                    [AC_AE_GT] = ">",  [AC_AE_GE] = ">=", [AC_AE_AND] = "&&", [AC_AE_OR] = "||"};
 /* Binding strength of C++; higher binds tighter. */
 static int level(const ac_aexpr *e) {
   switch (e->kind) {
-  case AC_AE_MUL: case AC_AE_DIV: return 9;
-  case AC_AE_ADD: case AC_AE_SUB: return 8;
-  case AC_AE_LT: case AC_AE_LE: case AC_AE_GT: case AC_AE_GE: return 6;
-  case AC_AE_EQ: case AC_AE_NE: return 5;
+  case AC_AE_MUL:
+  case AC_AE_DIV: return 9;
+  case AC_AE_ADD:
+  case AC_AE_SUB: return 8;
+  case AC_AE_LT:
+  case AC_AE_LE:
+  case AC_AE_GT:
+  case AC_AE_GE: return 6;
+  case AC_AE_EQ:
+  case AC_AE_NE: return 5;
   case AC_AE_AND: return 3;
   case AC_AE_OR: return 2;
   case AC_AE_COND: return 1;
-  case AC_AE_NEG: case AC_AE_NOT: return 10;
+  case AC_AE_NEG:
+  case AC_AE_NOT: return 10;
   case AC_AE_INT: return e->i < 0 ? 10 : 11;
   case AC_AE_FLOAT: return e->f < 0 ? 10 : 11;
   default: return 11;
@@ -99,7 +113,8 @@ static char *inner(ac_cpp *t, const ac_aexpr *e, int outer) {
 }
 
 static char *function(ac_cpp *t, const char *name, const ac_aexpr *e) {
-  const char *f = e->type == AC_AT_FLOAT ? "F" : ""; /* no overloads: an integer literal would slip into the float one */
+  const char *f =
+      e->type == AC_AT_FLOAT ? "F" : ""; /* no overloads: an integer literal would slip into the float one */
   return ac_sprintf(t->a, "%s%s%s(%s, %s)", t->host ? "" : "Ac", name, f, ac_cpp_expr(t, e->a), ac_cpp_expr(t, e->b));
 }
 
@@ -126,7 +141,8 @@ char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e) {
   case AC_AE_NOT: return ac_sprintf(a, "!%s", inner(t, e->a, 11));
   case AC_AE_COND: {
     const char *x = ac_cpp_expr(t, e->a), *y = ac_cpp_expr(t, e->b);
-    if (t->host && e->type == AC_AT_INT) return ac_sprintf(a, "%s ? Checked(%s) : Checked(%s)", inner(t, e->c, 2), x, y);
+    if (t->host && e->type == AC_AT_INT)
+      return ac_sprintf(a, "%s ? Checked(%s) : Checked(%s)", inner(t, e->c, 2), x, y);
     return ac_sprintf(a, "%s ? %s : %s", inner(t, e->c, 2), inner(t, e->a, 2), inner(t, e->b, 2));
   }
   case AC_AE_FLOORDIV: return function(t, "FloorDiv", e);
@@ -137,17 +153,27 @@ char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e) {
   case AC_AE_ALIGN_UP: return function(t, "AlignUp", e);
   case AC_AE_ALIGN_DOWN: return function(t, "AlignDown", e);
   case AC_AE_POW: return function(t, "Power", e);
-  case AC_AE_TO_FLOAT: return t->host ? ac_sprintf(a, "ToDouble(%s)", ac_cpp_expr(t, e->a)) : ac_sprintf(a, "static_cast<float>(%s)", ac_cpp_expr(t, e->a));
-  case AC_AE_TO_INT: return t->host ? ac_sprintf(a, "Truncate(%s)", ac_cpp_expr(t, e->a)) : ac_sprintf(a, "static_cast<int64_t>(%s)", ac_cpp_expr(t, e->a));
+  case AC_AE_TO_FLOAT:
+    return t->host ? ac_sprintf(a, "ToDouble(%s)", ac_cpp_expr(t, e->a))
+                   : ac_sprintf(a, "static_cast<float>(%s)", ac_cpp_expr(t, e->a));
+  case AC_AE_TO_INT:
+    return t->host ? ac_sprintf(a, "Truncate(%s)", ac_cpp_expr(t, e->a))
+                   : ac_sprintf(a, "static_cast<int64_t>(%s)", ac_cpp_expr(t, e->a));
   case AC_AE_BLOCK_IDX: return "static_cast<int64_t>(AscendC::GetBlockIdx())";
   case AC_AE_BLOCK_NUM: return "static_cast<int64_t>(AscendC::GetBlockNum())";
   case AC_AE_CORES: return "Checked(cores)";
   case AC_AE_UB: return "Checked(ub)";
-  case AC_AE_DIM: case AC_AE_RANK: case AC_AE_NUMEL: case AC_AE_DIMPROD: return of_shape(t, e);
+  case AC_AE_DIM:
+  case AC_AE_RANK:
+  case AC_AE_NUMEL:
+  case AC_AE_DIMPROD: return of_shape(t, e);
   default: break;
   }
   /* a - (b - c), and a comparison of comparisons, keep their parentheses */
-  int right = e->kind == AC_AE_SUB || e->kind == AC_AE_DIV || (e->kind >= AC_AE_EQ && e->kind <= AC_AE_GE) || e->type == AC_AT_FLOAT ? l + 1 : l;
+  int right = e->kind == AC_AE_SUB || e->kind == AC_AE_DIV || (e->kind >= AC_AE_EQ && e->kind <= AC_AE_GE) ||
+                      e->type == AC_AT_FLOAT
+                  ? l + 1
+                  : l;
   if (e->kind == AC_AE_OR || e->kind == AC_AE_AND) right = l + 1;
   int left = e->kind == AC_AE_OR ? 4 : l;
   return ac_sprintf(a, "%s %s %s", inner(t, e->a, left), infix[e->kind], inner(t, e->b, right));
@@ -155,8 +181,12 @@ char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e) {
 
 /* ---- kernel statements ---- */
 
-static const char *type_name(ac_atype t) { return t == AC_AT_INT ? "int64_t" : t == AC_AT_FLOAT ? "float" : "bool"; }
-static ac_dtype dtype_of(ac_cpp *t, const ac_atensor *x) { return t->k->buffers.data[x->buffer].dtype; }
+static const char *type_name(ac_atype t) {
+  return t == AC_AT_INT ? "int64_t" : t == AC_AT_FLOAT ? "float" : "bool";
+}
+static ac_dtype dtype_of(ac_cpp *t, const ac_atensor *x) {
+  return t->k->buffers.data[x->buffer].dtype;
+}
 
 static char *scalar(ac_cpp *t, const ac_aexpr *e, ac_dtype d) {
   const char *s = ac_cpp_expr(t, e);
@@ -172,9 +202,12 @@ static char *tensor_at(ac_cpp *t, const ac_atensor *x, const ac_aexpr *offset, a
   return offset ? ac_sprintf(t->a, "%s[%s]", s, ac_cpp_expr(t, offset)) : s;
 }
 
-static const char *const rounds[] = {[AC_RN_NONE] = "CAST_NONE", [AC_RN_RINT] = "CAST_RINT", [AC_RN_FLOOR] = "CAST_FLOOR", [AC_RN_CEIL] = "CAST_CEIL",
-                                     [AC_RN_ROUND] = "CAST_ROUND", [AC_RN_TRUNC] = "CAST_TRUNC", [AC_RN_ODD] = "CAST_ODD"};
-static const char *const compares[] = {[AC_CMP_LT] = "LT", [AC_CMP_GT] = "GT", [AC_CMP_EQ] = "EQ", [AC_CMP_LE] = "LE", [AC_CMP_GE] = "GE", [AC_CMP_NE] = "NE"};
+static const char *const rounds[] = {
+    [AC_RN_NONE] = "CAST_NONE", [AC_RN_RINT] = "CAST_RINT",   [AC_RN_FLOOR] = "CAST_FLOOR",
+    [AC_RN_CEIL] = "CAST_CEIL", [AC_RN_ROUND] = "CAST_ROUND", [AC_RN_TRUNC] = "CAST_TRUNC",
+    [AC_RN_ODD] = "CAST_ODD"};
+static const char *const compares[] = {[AC_CMP_LT] = "LT", [AC_CMP_GT] = "GT", [AC_CMP_EQ] = "EQ",
+                                       [AC_CMP_LE] = "LE", [AC_CMP_GE] = "GE", [AC_CMP_NE] = "NE"};
 
 static const char *trail(ac_cpp *t, const ac_astmt *s) {
   return s->trailing && *s->trailing ? ac_sprintf(t->a, " // %s", tame(t->a, s->trailing)) : "";
@@ -190,26 +223,36 @@ static void instruction(ac_cpp *t, const ac_astmt *s) {
   ac_printf(&b, "AscendC::%s(", i->asc);
   for (int n = 0; n < s->n_ops; n++) {
     const ac_aoperand *o = &s->ops[n];
-    ac_printf(&b, "%s%s", n ? ", " : "", o->tensor ? tensor_at(t, o->tensor, o->offset, o->view) : scalar(t, o->scalar, d));
+    ac_printf(&b, "%s%s", n ? ", " : "",
+              o->tensor ? tensor_at(t, o->tensor, o->offset, o->view) : scalar(t, o->scalar, d));
   }
   if (i->form == AC_FORM_CAST) ac_printf(&b, ", AscendC::RoundMode::%s", rounds[s->round]);
   if (compare) ac_printf(&b, ", AscendC::CMPMODE::%s", compares[s->cmp]);
   if (i->form == AC_FORM_SELECT) ac_puts(&b, ", AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE");
   if (i->form == AC_FORM_SELECT_S) ac_puts(&b, ", AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE");
-  const char *type = i->form == AC_FORM_CAST || compare || i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S || i->form == AC_FORM_COPY ? "uint32_t" : "int32_t";
+  const char *type = i->form == AC_FORM_CAST || compare || i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S ||
+                             i->form == AC_FORM_COPY
+                         ? "uint32_t"
+                         : "int32_t";
   int64_t n;
-  if (s->count->kind == AC_AE_INT) n = s->count->i, ac_printf(&b, ", %lld);", (long long)n);
-  else ac_printf(&b, ", static_cast<%s>(%s));", type, ac_cpp_expr(t, s->count));
+  if (s->count->kind == AC_AE_INT)
+    n = s->count->i, ac_printf(&b, ", %lld);", (long long)n);
+  else
+    ac_printf(&b, ", static_cast<%s>(%s));", type, ac_cpp_expr(t, s->count));
   ac_line(t, "%s%s", ac_buf_str(&b), trail(t, s));
 }
 
 static char *zero(ac_arena *a, ac_dtype d) {
-  return d == AC_F32 ? "0.0f" : d == AC_BF16 ? "AscendC::ToBfloat16(0.0f)" : d == AC_F16 ? "static_cast<half>(0.0f)" : ac_sprintf(a, "static_cast<%s>(0)", ac_cpp_dtype(d));
+  return d == AC_F32    ? "0.0f"
+         : d == AC_BF16 ? "AscendC::ToBfloat16(0.0f)"
+         : d == AC_F16  ? "static_cast<half>(0.0f)"
+                        : ac_sprintf(a, "static_cast<%s>(0)", ac_cpp_dtype(d));
 }
 
 static void rows_copy(ac_cpp *t, const ac_acopy *c, const char *ub, const char *gm, const char *tail) {
-  ac_line(t, "%s(%s, %s, %s, %s, %s, %s);%s", c->to_ub ? "AcLoadRows" : "AcStoreRows", c->to_ub ? ub : gm, c->to_ub ? gm : ub,
-          ac_cpp_expr(t, c->rows), ac_cpp_expr(t, c->cols), ac_cpp_expr(t, c->gm_stride), ac_cpp_expr(t, c->ub_pitch), tail);
+  ac_line(t, "%s(%s, %s, %s, %s, %s, %s);%s", c->to_ub ? "AcLoadRows" : "AcStoreRows", c->to_ub ? ub : gm,
+          c->to_ub ? gm : ub, ac_cpp_expr(t, c->rows), ac_cpp_expr(t, c->cols), ac_cpp_expr(t, c->gm_stride),
+          ac_cpp_expr(t, c->ub_pitch), tail);
 }
 
 static void copy(ac_cpp *t, const ac_astmt *s) {
@@ -220,7 +263,8 @@ static void copy(ac_cpp *t, const ac_astmt *s) {
   if (c->by_element) {
     ac_open(t, "for (int64_t acElement = 0; acElement < %s; acElement++)", cols);
     const char *base = c->ub_offset ? ac_sprintf(t->a, "%s + ", inner(t, c->ub_offset, 8)) : "";
-    ac_line(t, "%s.SetValue(%sacElement, %s.GetValue(%s + acElement * %s));", c->ub->name, base, name, inner(t, c->gm_offset, 8), inner(t, c->gm_stride, 10));
+    ac_line(t, "%s.SetValue(%sacElement, %s.GetValue(%s + acElement * %s));", c->ub->name, base, name,
+            inner(t, c->gm_offset, 8), inner(t, c->gm_stride, 10));
     ac_close(t, "");
     return;
   }
@@ -236,15 +280,20 @@ static void copy(ac_cpp *t, const ac_astmt *s) {
   } else {
     const char *params = ac_sprintf(t->a, "%sCopy", c->ub->name);
     if (certain) ac_open(t, "%s", "");
-    ac_line(t, "AscendC::DataCopyExtParams %s{1, static_cast<uint32_t>(%s * sizeof(%s)), 0, 0, 0};", params, inner(t, c->cols, 9), ac_cpp_dtype(d));
+    ac_line(t, "AscendC::DataCopyExtParams %s{1, static_cast<uint32_t>(%s * sizeof(%s)), 0, 0, 0};", params,
+            inner(t, c->cols, 9), ac_cpp_dtype(d));
     if (c->to_ub) {
       int per = 32 / ac_dtypes[d].bytes;
       if (c->pad)
-        ac_line(t, "AscendC::DataCopyPadExtParams<%s> %sPad{true, 0, static_cast<uint8_t>((%d - %s %% %d) %% %d), %s};", ac_cpp_dtype(d), c->ub->name, per,
-                inner(t, c->cols, 10), per, per, scalar(t, c->pad, d));
-      else ac_line(t, "AscendC::DataCopyPadExtParams<%s> %sPad{false, 0, 0, %s};", ac_cpp_dtype(d), c->ub->name, zero(t->a, d));
+        ac_line(t,
+                "AscendC::DataCopyPadExtParams<%s> %sPad{true, 0, static_cast<uint8_t>((%d - %s %% %d) %% %d), %s};",
+                ac_cpp_dtype(d), c->ub->name, per, inner(t, c->cols, 10), per, per, scalar(t, c->pad, d));
+      else
+        ac_line(t, "AscendC::DataCopyPadExtParams<%s> %sPad{false, 0, 0, %s};", ac_cpp_dtype(d), c->ub->name,
+                zero(t->a, d));
       ac_line(t, "AscendC::DataCopyPad(%s, %s, %s, %sPad);%s", to, from, params, c->ub->name, trail(t, s));
-    } else ac_line(t, "AscendC::DataCopyPad(%s, %s, %s);%s", to, from, params, trail(t, s));
+    } else
+      ac_line(t, "AscendC::DataCopyPad(%s, %s, %s);%s", to, from, params, trail(t, s));
     if (certain) ac_close(t, "");
   }
   if (!certain) ac_close(t, "");
@@ -268,10 +317,15 @@ static void block(ac_cpp *t, const ac_ablock *b);
 
 static void for_loop(ac_cpp *t, const ac_astmt *s) {
   const char *v = s->var.name, *lo = ac_cpp_expr(t, s->lo), *hi = inner(t, s->hi, 7), *step = ac_cpp_expr(t, s->step);
-  if (s->step->kind == AC_AE_INT && s->step->i == 1) ac_open(t, "for (int64_t %s = %s; %s < %s; %s++)%s", v, lo, v, hi, v, "");
-  else if (s->step->kind == AC_AE_INT && s->step->i < 0) ac_open(t, "for (int64_t %s = %s; %s > %s; %s -= %lld)", v, lo, v, hi, v, (long long)-s->step->i);
-  else if (s->step->kind == AC_AE_INT) ac_open(t, "for (int64_t %s = %s; %s < %s; %s += %s)", v, lo, v, hi, v, step);
-  else ac_open(t, "for (int64_t %s = %s; %s > 0 ? %s < %s : %s > %s; %s += %s)", v, lo, inner(t, s->step, 7), v, hi, v, hi, v, step);
+  if (s->step->kind == AC_AE_INT && s->step->i == 1)
+    ac_open(t, "for (int64_t %s = %s; %s < %s; %s++)%s", v, lo, v, hi, v, "");
+  else if (s->step->kind == AC_AE_INT && s->step->i < 0)
+    ac_open(t, "for (int64_t %s = %s; %s > %s; %s -= %lld)", v, lo, v, hi, v, (long long)-s->step->i);
+  else if (s->step->kind == AC_AE_INT)
+    ac_open(t, "for (int64_t %s = %s; %s < %s; %s += %s)", v, lo, v, hi, v, step);
+  else
+    ac_open(t, "for (int64_t %s = %s; %s > 0 ? %s < %s : %s > %s; %s += %s)", v, lo, inner(t, s->step, 7), v, hi, v,
+            hi, v, step);
   block(t, &s->body);
   ac_close(t, "");
 }
@@ -294,11 +348,14 @@ static void if_else(ac_cpp *t, const ac_astmt *s) {
 }
 
 static void get_value(ac_cpp *t, const ac_astmt *s) {
-  const char *from = s->n_ops ? ac_sprintf(t->a, "%s.GetValue(%s)", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view), s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0")
-                              : ac_sprintf(t->a, "%s.GetValue(%s)", t->k->gms.data[s->gm].name, ac_cpp_expr(t, s->value));
+  const char *from = s->n_ops
+                         ? ac_sprintf(t->a, "%s.GetValue(%s)", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
+                                      s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0")
+                         : ac_sprintf(t->a, "%s.GetValue(%s)", t->k->gms.data[s->gm].name, ac_cpp_expr(t, s->value));
   ac_dtype d = s->n_ops ? dtype_of(t, s->ops[0].tensor) : t->k->gms.data[s->gm].dtype;
   if (d == AC_BF16) from = ac_sprintf(t->a, "AscendC::ToFloat(%s)", from);
-  ac_line(t, "%s %s = static_cast<%s>(%s);%s", type_name(s->var.type), s->var.name, type_name(s->var.type), from, trail(t, s));
+  ac_line(t, "%s %s = static_cast<%s>(%s);%s", type_name(s->var.type), s->var.name, type_name(s->var.type), from,
+          trail(t, s));
 }
 
 static void call(ac_cpp *t, const ac_astmt *s) {
@@ -312,7 +369,9 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   const char *queue = s->tensor ? t->k->buffers.data[s->tensor->buffer].name : "";
   switch (s->kind) {
   case AC_AS_COMMENT: ac_comment(t, s->text); return;
-  case AC_AS_DECL: ac_line(t, "%s %s = %s;%s", type_name(s->var.type), s->var.name, ac_cpp_expr(t, s->value), trail(t, s)); return;
+  case AC_AS_DECL:
+    ac_line(t, "%s %s = %s;%s", type_name(s->var.type), s->var.name, ac_cpp_expr(t, s->value), trail(t, s));
+    return;
   case AC_AS_ASSIGN: ac_line(t, "%s = %s;%s", s->var.name, ac_cpp_expr(t, s->value), trail(t, s)); return;
   case AC_AS_FOR: for_loop(t, s); return;
   case AC_AS_WHILE:
@@ -332,7 +391,11 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   case AC_AS_COPY: copy(t, s); return;
   case AC_AS_INST: instruction(t, s); return;
   case AC_AS_GETVALUE: get_value(t, s); return;
-  case AC_AS_SETVALUE: ac_line(t, "%s.SetValue(%s, %s);", s->ops[0].tensor->name, s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0", scalar(t, s->value, dtype_of(t, s->ops[0].tensor))); return;
+  case AC_AS_SETVALUE:
+    ac_line(t, "%s.SetValue(%s, %s);", s->ops[0].tensor->name,
+            s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0",
+            scalar(t, s->value, dtype_of(t, s->ops[0].tensor)));
+    return;
   case AC_AS_FLAG: ac_line(t, "AcOrder<AscendC::HardEvent::%s>();", ac_event_names[s->event]); return;
   case AC_AS_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_ALL>();"); return;
   case AC_AS_SYNC_ALL: ac_line(t, "AscendC::SyncAll();"); return;
@@ -356,60 +419,72 @@ static const struct {
   const char *name, *text;
 } helpers[] = {
     {"AcBits(", "// A float by its bits: inf and NaN have no literal.\n"
-                "__aicore__ inline float AcBits(uint32_t bits)\n{\n    union {\n        uint32_t u;\n        float f;\n    } v;\n    v.u = bits;\n    return v.f;\n}\n"},
+                "__aicore__ inline float AcBits(uint32_t bits)\n{\n    union {\n        uint32_t u;\n        float "
+                "f;\n    } v;\n    v.u = bits;\n    return v.f;\n}\n"},
     {"AcMin(", "__aicore__ inline int64_t AcMin(int64_t a, int64_t b)\n{\n    return a < b ? a : b;\n}\n"},
     {"AcMax(", "__aicore__ inline int64_t AcMax(int64_t a, int64_t b)\n{\n    return a > b ? a : b;\n}\n"},
     {"AcMinF(", "__aicore__ inline float AcMinF(float a, float b)\n{\n    return a < b ? a : b;\n}\n"},
     {"AcMaxF(", "__aicore__ inline float AcMaxF(float a, float b)\n{\n    return a > b ? a : b;\n}\n"},
     {"AcFloorDiv(", "// Division toward minus infinity.\n"
-                    "__aicore__ inline int64_t AcFloorDiv(int64_t a, int64_t b)\n{\n    int64_t q = a / b;\n    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;\n}\n"},
+                    "__aicore__ inline int64_t AcFloorDiv(int64_t a, int64_t b)\n{\n    int64_t q = a / b;\n    "
+                    "return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;\n}\n"},
     {"AcFloorMod(", "// Remainder with the divisor's sign.\n"
-                    "__aicore__ inline int64_t AcFloorMod(int64_t a, int64_t b)\n{\n    int64_t r = a % b;\n    return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"},
-    {"AcCeilDiv(", "__aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)\n{\n    return a <= 0 ? -(-a / b) : (a - 1) / b + 1;\n}\n"},
-    {"AcAlignUp(", "__aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)\n{\n    return (a + to - 1) / to * to;\n}\n"},
+                    "__aicore__ inline int64_t AcFloorMod(int64_t a, int64_t b)\n{\n    int64_t r = a % b;\n    "
+                    "return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"},
+    {"AcCeilDiv(", "__aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)\n{\n    return a <= 0 ? -(-a / b) : (a "
+                   "- 1) / b + 1;\n}\n"},
+    {"AcAlignUp(",
+     "__aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)\n{\n    return (a + to - 1) / to * to;\n}\n"},
     {"AcAlignDown(", "__aicore__ inline int64_t AcAlignDown(int64_t a, int64_t to)\n{\n    return a / to * to;\n}\n"},
     {"AcBytes(", "// Bytes of a buffer: whole blocks, at least one.\n"
-                 "__aicore__ inline uint32_t AcBytes(int64_t elements, int64_t size, int64_t to)\n{\n    int64_t n = (elements * size + to - 1) / to * to;\n"
+                 "__aicore__ inline uint32_t AcBytes(int64_t elements, int64_t size, int64_t to)\n{\n    int64_t n = "
+                 "(elements * size + to - 1) / to * to;\n"
                  "    return static_cast<uint32_t>(n < to ? to : n);\n}\n"},
     {"AcOrder<", "// Makes one unit wait for another: what queues do not order.\n"
                  "template <AscendC::HardEvent Event> __aicore__ inline void AcOrder()\n{\n"
-                 "    event_t id = static_cast<event_t>(GetTPipePtr()->FetchEventID(Event));\n    AscendC::SetFlag<Event>(id);\n    AscendC::WaitFlag<Event>(id);\n}\n"},
-    {"AcLoadRows(",
-     "// Rows that are `stride` elements apart in global memory to rows that are `pitch` apart in UB. One DataCopyPad moves up to 4095 rows\n"
-     "// whose gap fits 32 bits; other strides go row by row.\n"
-     "template <typename T>\n"
-     "__aicore__ inline void AcLoadRows(const AscendC::LocalTensor<T> &to, const AscendC::GlobalTensor<T> &from, int64_t rows, int64_t cols,\n"
-     "                                  int64_t stride, int64_t pitch)\n{\n"
-     "    if (rows <= 0 || cols <= 0) {\n        return;\n    }\n"
-     "    const int64_t size = sizeof(T);\n    const int64_t gap = (stride - cols) * size;\n"
-     "    const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;\n"
-     "    const int64_t most = gap >= 0 && gap <= 4294967295LL ? 4095 : 1;\n"
-     "    AscendC::DataCopyPadExtParams<T> pad{false, 0, 0, static_cast<T>(0)};\n"
-     "    for (int64_t row = 0; row < rows; row += most) {\n"
-     "        const int64_t n = rows - row < most ? rows - row : most;\n"
-     "        AscendC::DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(cols * size), static_cast<uint32_t>(most == 1 ? 0 : gap),\n"
-     "                                        static_cast<uint32_t>(most == 1 ? 0 : skip), 0};\n"
-     "        AscendC::DataCopyPad(to[row * pitch], from[row * stride], copy, pad);\n    }\n}\n"},
-    {"AcStoreRows(",
-     "// The other way round.\n"
-     "template <typename T>\n"
-     "__aicore__ inline void AcStoreRows(const AscendC::GlobalTensor<T> &to, const AscendC::LocalTensor<T> &from, int64_t rows, int64_t cols,\n"
-     "                                   int64_t stride, int64_t pitch)\n{\n"
-     "    if (rows <= 0 || cols <= 0) {\n        return;\n    }\n"
-     "    const int64_t size = sizeof(T);\n    const int64_t gap = (stride - cols) * size;\n"
-     "    const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;\n"
-     "    const int64_t most = gap >= 0 && gap <= 4294967295LL ? 4095 : 1;\n"
-     "    for (int64_t row = 0; row < rows; row += most) {\n"
-     "        const int64_t n = rows - row < most ? rows - row : most;\n"
-     "        AscendC::DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(cols * size), static_cast<uint32_t>(most == 1 ? 0 : skip),\n"
-     "                                        static_cast<uint32_t>(most == 1 ? 0 : gap), 0};\n"
-     "        AscendC::DataCopyPad(to[row * stride], from[row * pitch], copy);\n    }\n}\n"},
+                 "    event_t id = static_cast<event_t>(GetTPipePtr()->FetchEventID(Event));\n    "
+                 "AscendC::SetFlag<Event>(id);\n    AscendC::WaitFlag<Event>(id);\n}\n"},
+    {"AcLoadRows(", "// Rows that are `stride` elements apart in global memory to rows that are `pitch` apart in UB. "
+                    "One DataCopyPad moves up to 4095 rows\n"
+                    "// whose gap fits 32 bits; other strides go row by row.\n"
+                    "template <typename T>\n"
+                    "__aicore__ inline void AcLoadRows(const AscendC::LocalTensor<T> &to, const "
+                    "AscendC::GlobalTensor<T> &from, int64_t rows, int64_t cols,\n"
+                    "                                  int64_t stride, int64_t pitch)\n{\n"
+                    "    if (rows <= 0 || cols <= 0) {\n        return;\n    }\n"
+                    "    const int64_t size = sizeof(T);\n    const int64_t gap = (stride - cols) * size;\n"
+                    "    const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;\n"
+                    "    const int64_t most = gap >= 0 && gap <= 4294967295LL ? 4095 : 1;\n"
+                    "    AscendC::DataCopyPadExtParams<T> pad{false, 0, 0, static_cast<T>(0)};\n"
+                    "    for (int64_t row = 0; row < rows; row += most) {\n"
+                    "        const int64_t n = rows - row < most ? rows - row : most;\n"
+                    "        AscendC::DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(cols * "
+                    "size), static_cast<uint32_t>(most == 1 ? 0 : gap),\n"
+                    "                                        static_cast<uint32_t>(most == 1 ? 0 : skip), 0};\n"
+                    "        AscendC::DataCopyPad(to[row * pitch], from[row * stride], copy, pad);\n    }\n}\n"},
+    {"AcStoreRows(", "// The other way round.\n"
+                     "template <typename T>\n"
+                     "__aicore__ inline void AcStoreRows(const AscendC::GlobalTensor<T> &to, const "
+                     "AscendC::LocalTensor<T> &from, int64_t rows, int64_t cols,\n"
+                     "                                   int64_t stride, int64_t pitch)\n{\n"
+                     "    if (rows <= 0 || cols <= 0) {\n        return;\n    }\n"
+                     "    const int64_t size = sizeof(T);\n    const int64_t gap = (stride - cols) * size;\n"
+                     "    const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;\n"
+                     "    const int64_t most = gap >= 0 && gap <= 4294967295LL ? 4095 : 1;\n"
+                     "    for (int64_t row = 0; row < rows; row += most) {\n"
+                     "        const int64_t n = rows - row < most ? rows - row : most;\n"
+                     "        AscendC::DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(cols * "
+                     "size), static_cast<uint32_t>(most == 1 ? 0 : skip),\n"
+                     "                                        static_cast<uint32_t>(most == 1 ? 0 : gap), 0};\n"
+                     "        AscendC::DataCopyPad(to[row * stride], from[row * pitch], copy);\n    }\n}\n"},
 };
 
 /* ---- classes ---- */
 
-static const char *const positions[] = {[AC_MEM_VECIN] = "TQue<AscendC::TPosition::VECIN", [AC_MEM_VECOUT] = "TQue<AscendC::TPosition::VECOUT",
-                                        [AC_MEM_BIND] = "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT",
+static const char *const positions[] = {[AC_MEM_VECIN] = "TQue<AscendC::TPosition::VECIN",
+                                        [AC_MEM_VECOUT] = "TQue<AscendC::TPosition::VECOUT",
+                                        [AC_MEM_BIND] =
+                                            "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT",
                                         [AC_MEM_VECCALC] = "TBuf<AscendC::TPosition::VECCALC"};
 
 static void init(ac_cpp *t, const ac_akernel *k) {
@@ -425,13 +500,18 @@ static void init(ac_cpp *t, const ac_akernel *k) {
     ac_line(t, f->type == AC_AT_BOOL ? "%s = tilingData.%s != 0;" : "%s = tilingData.%s;", f->name, from);
   }
   for (size_t i = 0; i < k->gms.len; i++)
-    ac_line(t, "%s.SetGlobalBuffer((__gm__ %s *)%s);", k->gms.data[i].name, ac_cpp_dtype(k->gms.data[i].dtype), k->tensors[k->gms.data[i].param]);
+    ac_line(t, "%s.SetGlobalBuffer((__gm__ %s *)%s);", k->gms.data[i].name, ac_cpp_dtype(k->gms.data[i].dtype),
+            k->tensors[k->gms.data[i].param]);
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
-    const char *bytes = ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
-    if (b->mem == AC_MEM_VECCALC) ac_line(t, "pipe->InitBuffer(%s, %s);", b->name, bytes);
-    else if (b->depth == 2 && !b->pinned) ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.bufferNum), %s);", b->name, bytes);
-    else ac_line(t, "pipe->InitBuffer(%s, %d, %s);", b->name, b->depth, bytes);
+    const char *bytes =
+        ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
+    if (b->mem == AC_MEM_VECCALC)
+      ac_line(t, "pipe->InitBuffer(%s, %s);", b->name, bytes);
+    else if (b->depth == 2 && !b->pinned)
+      ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.bufferNum), %s);", b->name, bytes);
+    else
+      ac_line(t, "pipe->InitBuffer(%s, %d, %s);", b->name, b->depth, bytes);
   }
   ac_close(t, "");
 }
@@ -439,7 +519,8 @@ static void init(ac_cpp *t, const ac_akernel *k) {
 static void method(ac_cpp *t, const ac_amethod *m) {
   ac_buf args;
   ac_buf_init(&args, t->a);
-  for (size_t i = 0; i < m->params.len; i++) ac_printf(&args, "%s%s %s", i ? ", " : "", type_name(m->params.data[i].type), m->params.data[i].name);
+  for (size_t i = 0; i < m->params.len; i++)
+    ac_printf(&args, "%s%s %s", i ? ", " : "", type_name(m->params.data[i].type), m->params.data[i].name);
   ac_line(t, "__aicore__ inline void %s(%s)", m->name, ac_buf_str(&args));
   ac_open(t, "%s", "");
   t->declared.len = 0;
@@ -453,11 +534,16 @@ static void members(ac_cpp *t, const ac_akernel *k) {
     const char *depth = b->mem == AC_MEM_VECCALC ? "" : ac_sprintf(t->a, ", %d", b->depth);
     ac_line(t, "AscendC::%s%s> %s;", positions[b->mem], depth, b->name);
   }
-  for (size_t i = 0; i < k->gms.len; i++) ac_line(t, "AscendC::GlobalTensor<%s> %s;", ac_cpp_dtype(k->gms.data[i].dtype), k->gms.data[i].name);
+  for (size_t i = 0; i < k->gms.len; i++)
+    ac_line(t, "AscendC::GlobalTensor<%s> %s;", ac_cpp_dtype(k->gms.data[i].dtype), k->gms.data[i].name);
   for (size_t i = 0; i < k->handles.len; i++)
-    if (k->handles.data[i]->member) ac_line(t, "AscendC::LocalTensor<%s> %s;", ac_cpp_dtype(k->buffers.data[k->handles.data[i]->buffer].dtype), k->handles.data[i]->name);
-  for (size_t i = 0; i < k->fields.len; i++) ac_line(t, "%s %s;", type_name(k->fields.data[i].type), k->fields.data[i].name);
-  for (size_t i = 0; i < k->members.len; i++) ac_line(t, "%s %s;", type_name(k->members.data[i].type), k->members.data[i].name);
+    if (k->handles.data[i]->member)
+      ac_line(t, "AscendC::LocalTensor<%s> %s;", ac_cpp_dtype(k->buffers.data[k->handles.data[i]->buffer].dtype),
+              k->handles.data[i]->name);
+  for (size_t i = 0; i < k->fields.len; i++)
+    ac_line(t, "%s %s;", type_name(k->fields.data[i].type), k->fields.data[i].name);
+  for (size_t i = 0; i < k->members.len; i++)
+    ac_line(t, "%s %s;", type_name(k->members.data[i].type), k->members.data[i].name);
 }
 
 static void doc(ac_cpp *t, const char *text) {
@@ -511,18 +597,22 @@ void ac_cpp_kernels(ac_cpp *t) {
 
 void ac_cpp_head(ac_emit_ctx *c, ac_cpp *t, const char *what) {
   ac_comment(t, what);
-  ac_comment(t, ac_sprintf(c->a, "Made by ascendcraft %s from %s for %s; see README.md. Yours to use in any way.", AC_VERSION,
-                           c->o->source_name ? c->o->source_name : ac_sprintf(c->a, "%s.craft", c->p->op), c->p->chip->soc));
+  ac_comment(t, ac_sprintf(c->a, "Made by ascendcraft %s from %s for %s; see README.md. Yours to use in any way.",
+                           AC_VERSION, c->o->source_name ? c->o->source_name : ac_sprintf(c->a, "%s.craft", c->p->op),
+                           c->p->chip->soc));
 }
 
-void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int), void *who) {
+void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int),
+                void *who) {
   const ac_akernel *k = t->p->kernels.data[l->kernel];
   ac_buf args;
   ac_buf_init(&args, t->a);
   for (int i = 0; i < k->n_tensors; i++) {
     int n = l->tensors[i];
-    if (n >= 0) ac_printf(&args, "%s, ", gm(who, n));
-    else ac_printf(&args, "%s + %s.%s, ", user, data, t->p->fields.data[t->p->workspaces.data[-1 - n].field].name);
+    if (n >= 0)
+      ac_printf(&args, "%s, ", gm(who, n));
+    else
+      ac_printf(&args, "%s + %s.%s, ", user, data, t->p->fields.data[t->p->workspaces.data[-1 - n].field].name);
   }
   ac_line(t, "%s op;", k->cls);
   ac_line(t, "op.Init(%s%s, &pipe);", ac_buf_str(&args), data);

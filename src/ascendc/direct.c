@@ -12,7 +12,8 @@ static void entry(ac_emit_ctx *c, ac_cpp *t) {
   ac_buf args;
   ac_buf_init(&args, c->a);
   for (size_t i = 0; i < c->p->tensors.len; i++) ac_printf(&args, "GM_ADDR %s, ", c->p->tensors.data[i].name);
-  ac_line(t, "extern \"C\" __global__ __aicore__ void %s(%sGM_ADDR workspace, %s plan)", c->p->op, ac_buf_str(&args), c->plan);
+  ac_line(t, "extern \"C\" __global__ __aicore__ void %s(%sGM_ADDR workspace, %s plan)", c->p->op, ac_buf_str(&args),
+          c->plan);
   ac_open(t, "%s", "");
   ac_line(t, "#if !defined(ASCENDC_CPU_DEBUG) && defined(KERNEL_TASK_TYPE_DEFAULT)");
   ac_line(t, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);");
@@ -45,8 +46,10 @@ static void make_plan(ac_emit_ctx *c, ac_cpp *t) {
   ac_buf args;
   ac_buf_init(&args, c->a);
   for (size_t i = 0; i < c->p->attrs.len; i++)
-    ac_printf(&args, c->p->attrs.data[i].type == AC_AT_FLOAT ? ", attrs[%zu]" : ", static_cast<int64_t>(attrs[%zu])", i);
-  ac_line(t, "const char *why = ComputeTiling(views%s, static_cast<int64_t>(cores), static_cast<int64_t>(ub), plan);", ac_buf_str(&args));
+    ac_printf(&args, c->p->attrs.data[i].type == AC_AT_FLOAT ? ", attrs[%zu]" : ", static_cast<int64_t>(attrs[%zu])",
+              i);
+  ac_line(t, "const char *why = ComputeTiling(views%s, static_cast<int64_t>(cores), static_cast<int64_t>(ub), plan);",
+          ac_buf_str(&args));
   ac_open(t, "if (why != nullptr)");
   ac_line(t, "snprintf(msg, len, \"%s: %%s\", why);", c->p->op);
   ac_line(t, "return 1;");
@@ -189,10 +192,15 @@ static void call_direct(ac_emit_ctx *c, ac_cpp *t) {
   ac_line(t, "platform->GetCoreMemSize(platform_ascendc::CoreMemType::UB, ub);");
   ac_line(t, "char msg[320] = {0};");
   ac_line(t, "int64_t bytes = 0;");
-  ac_line(t, "TORCH_CHECK(%s_workspace(cores, ub, sizes, ranks, attrs, &bytes, msg, sizeof(msg)) == 0, msg);", c->p->op);
-  ac_line(t, "at::Tensor workspace = at::empty({bytes > 0 ? bytes : 1}, %sIn.options().dtype(at::kByte));", c->p->tensors.data[0].name);
+  ac_line(t, "TORCH_CHECK(%s_workspace(cores, ub, sizes, ranks, attrs, &bytes, msg, sizeof(msg)) == 0, msg);",
+          c->p->op);
+  ac_line(t, "at::Tensor workspace = at::empty({bytes > 0 ? bytes : 1}, %sIn.options().dtype(at::kByte));",
+          c->p->tensors.data[0].name);
   ac_line(t, "void *stream = c10_npu::getCurrentNPUStream().stream();");
-  ac_line(t, "TORCH_CHECK(%s_run(cores, ub, sizes, ranks, attrs, data, workspace.data_ptr(), stream, msg, sizeof(msg)) == 0, msg);", c->p->op);
+  ac_line(t,
+          "TORCH_CHECK(%s_run(cores, ub, sizes, ranks, attrs, data, workspace.data_ptr(), stream, msg, sizeof(msg)) "
+          "== 0, msg);",
+          c->p->op);
 }
 
 void ac_binding_function(ac_emit_ctx *c, ac_cpp *t, bool aclnn, const char *op_type) {
@@ -203,8 +211,11 @@ void ac_binding_function(ac_emit_ctx *c, ac_cpp *t, bool aclnn, const char *op_t
   for (int i = 0; i < n; i++) {
     int x = args[i].tensor;
     ac_printf(&b, "%s", i ? ", " : "");
-    if (x >= 0) ac_printf(&b, "const at::Tensor &%s", c->p->tensors.data[x].name);
-    else ac_printf(&b, "%s %s", c->p->attrs.data[-1 - x].type == AC_AT_FLOAT ? "double" : "int64_t", c->p->attrs.data[-1 - x].name);
+    if (x >= 0)
+      ac_printf(&b, "const at::Tensor &%s", c->p->tensors.data[x].name);
+    else
+      ac_printf(&b, "%s %s", c->p->attrs.data[-1 - x].type == AC_AT_FLOAT ? "double" : "int64_t",
+                c->p->attrs.data[-1 - x].name);
   }
   const char *type = "at::Tensor";
   if (r != 1) {
@@ -217,12 +228,14 @@ void ac_binding_function(ac_emit_ctx *c, ac_cpp *t, bool aclnn, const char *op_t
   ac_open(t, "%s", "");
   for (int i = 0; i < c->n_in; i++) {
     const ac_aparam *x = &c->p->tensors.data[i];
-    ac_line(t, "TORCH_CHECK(%s.scalar_type() == %s, \"%s: %s must be %s\");", x->name, ac_dtypes[x->dtype].aten, c->p->op, x->name, ac_dtypes[x->dtype].name);
+    ac_line(t, "TORCH_CHECK(%s.scalar_type() == %s, \"%s: %s must be %s\");", x->name, ac_dtypes[x->dtype].aten,
+            c->p->op, x->name, ac_dtypes[x->dtype].name);
     ac_line(t, "at::Tensor %sIn = %s.contiguous();", x->name, x->name);
   }
   ac_line(t, "ShapeView shapes[%d];", c->n_in > 0 ? c->n_in : 1);
   for (int i = 0; i < c->n_in; i++)
-    ac_line(t, "shapes[%d] = ShapeView{%sIn.sizes().data(), static_cast<int32_t>(%sIn.dim())};", i, c->p->tensors.data[i].name, c->p->tensors.data[i].name);
+    ac_line(t, "shapes[%d] = ShapeView{%sIn.sizes().data(), static_cast<int32_t>(%sIn.dim())};", i,
+            c->p->tensors.data[i].name, c->p->tensors.data[i].name);
   ac_line(t, "int64_t dims[%d][16];", c->n_out > 0 ? c->n_out : 1);
   ac_line(t, "ShapeView outputs[%d];", c->n_out > 0 ? c->n_out : 1);
   ac_line(t, "refusal[0] = 0;");
@@ -232,24 +245,32 @@ void ac_binding_function(ac_emit_ctx *c, ac_cpp *t, bool aclnn, const char *op_t
   ac_buf_init(&empty, c->a);
   for (int o = 0; o < c->n_out; o++) {
     const ac_aparam *x = &c->p->tensors.data[c->n_in + o];
-    ac_line(t, "at::Tensor %s = at::empty(at::IntArrayRef(outputs[%d].dims, static_cast<size_t>(outputs[%d].rank)), %sIn.options().dtype(%s));", x->name, o, o,
-            c->p->tensors.data[0].name, ac_dtypes[x->dtype].aten);
+    ac_line(t,
+            "at::Tensor %s = at::empty(at::IntArrayRef(outputs[%d].dims, static_cast<size_t>(outputs[%d].rank)), "
+            "%sIn.options().dtype(%s));",
+            x->name, o, o, c->p->tensors.data[0].name, ac_dtypes[x->dtype].aten);
     ac_printf(&empty, "%s%s.numel() != 0", o ? " || " : "", x->name);
   }
   if (c->n_out) ac_open(t, "if (%s)", ac_buf_str(&empty));
-  if (aclnn) call_aclnn(c, t, op_type);
-  else call_direct(c, t);
+  if (aclnn)
+    call_aclnn(c, t, op_type);
+  else
+    call_direct(c, t);
   for (int o = 0; o < c->n_out; o++)
-    if (updates(c, o) >= 0) ac_line(t, "%s.copy_(%s);", c->p->tensors.data[updates(c, o)].name, c->p->tensors.data[c->n_in + o].name);
+    if (updates(c, o) >= 0)
+      ac_line(t, "%s.copy_(%s);", c->p->tensors.data[updates(c, o)].name, c->p->tensors.data[c->n_in + o].name);
   for (int i = 0; i < c->n_in; i++)
-    if (c->p->tensors.data[i].dir == AC_TENSOR_INOUT) ac_line(t, "%s.copy_(%sIn);", c->p->tensors.data[i].name, c->p->tensors.data[i].name);
+    if (c->p->tensors.data[i].dir == AC_TENSOR_INOUT)
+      ac_line(t, "%s.copy_(%sIn);", c->p->tensors.data[i].name, c->p->tensors.data[i].name);
   if (c->n_out) ac_close(t, "");
   ac_buf ret;
   ac_buf_init(&ret, c->a);
   for (int o = 0, k = 0; o < c->n_out; o++)
     if (updates(c, o) < 0) ac_printf(&ret, "%s%s", k++ ? ", " : "", c->p->tensors.data[c->n_in + o].name);
-  if (r == 1) ac_line(t, "return %s;", ac_buf_str(&ret));
-  else ac_line(t, "return %s(%s);", type, ac_buf_str(&ret));
+  if (r == 1)
+    ac_line(t, "return %s;", ac_buf_str(&ret));
+  else
+    ac_line(t, "return %s(%s);", type, ac_buf_str(&ret));
   ac_close(t, "");
   ac_line(t, "%s", "");
 }
@@ -258,7 +279,9 @@ char *ac_direct_binding(ac_emit_ctx *c) {
   ac_cpp t;
   ac_cpp_init(&t, c->a, c->p);
   ac_cpp_head(c, &t, ac_sprintf(c->a, "PyTorch extension that launches %s.", c->p->op));
-  ac_line(&t, "#include <torch/extension.h>\n#include \"torch_npu/csrc/core/npu/NPUStream.h\"\n#include \"tiling/platform/platform_ascendc.h\"\n#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <tuple>");
+  ac_line(&t, "#include <torch/extension.h>\n#include \"torch_npu/csrc/core/npu/NPUStream.h\"\n#include "
+              "\"tiling/platform/platform_ascendc.h\"\n#include <cmath>\n#include <cstdint>\n#include "
+              "<cstdio>\n#include <tuple>");
   ac_line(&t, "%s", "");
   ac_line(&t, "extern \"C\" int32_t %s_workspace(%s, int64_t *bytes,", c->p->op, arguments(c));
   ac_line(&t, "    char *msg, uint32_t len);");
@@ -283,38 +306,57 @@ static char *setup_py(ac_emit_ctx *c) {
   const char *op = c->p->op;
   ac_buf b;
   ac_buf_init(&b, c->a);
-  ac_printf(&b, "\"\"\"Builds the extension %s_lib: bisheng compiles the kernel, the host's C++ compiler the binding. Never run on an NPU by its author.\"\"\"\n", op);
-  ac_puts(&b, "import os\nimport subprocess\n\nimport torch\nimport torch_npu\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, CppExtension\n\n");
-  ac_puts(&b, "home = os.environ[\"ASCEND_HOME_PATH\"]\nnpu = os.path.dirname(os.path.abspath(torch_npu.__file__))\nhere = os.path.dirname(os.path.abspath(__file__))\n");
+  ac_printf(&b,
+            "\"\"\"Builds the extension %s_lib: bisheng compiles the kernel, the host's C++ compiler the binding. "
+            "Never run on an NPU by its author.\"\"\"\n",
+            op);
+  ac_puts(&b, "import os\nimport subprocess\n\nimport torch\nimport torch_npu\nfrom setuptools import setup\nfrom "
+              "torch.utils.cpp_extension import BuildExtension, CppExtension\n\n");
+  ac_puts(&b,
+          "home = os.environ[\"ASCEND_HOME_PATH\"]\nnpu = os.path.dirname(os.path.abspath(torch_npu.__file__))\nhere "
+          "= os.path.dirname(os.path.abspath(__file__))\n");
   ac_printf(&b, "kernel = os.path.join(here, \"lib%s_kernel.so\")\n", op);
-  ac_printf(&b, "subprocess.check_call([\"bisheng\", \"--npu-arch=dav-%d\", \"-xasc\", \"-std=c++17\", \"-fPIC\", \"-shared\", \"-O2\", \"-o\", kernel,\n"
-                "                       os.path.join(here, \"%s_kernel.cpp\")])\n", c->p->chip->npu_arch, op);
-  ac_printf(&b, "setup(\n    name=\"%s_lib\",\n    ext_modules=[CppExtension(\n        \"%s_lib\", [\"%s_binding.cpp\"],\n", op, op, op);
+  ac_printf(&b,
+            "subprocess.check_call([\"bisheng\", \"--npu-arch=dav-%d\", \"-xasc\", \"-std=c++17\", \"-fPIC\", "
+            "\"-shared\", \"-O2\", \"-o\", kernel,\n"
+            "                       os.path.join(here, \"%s_kernel.cpp\")])\n",
+            c->p->chip->npu_arch, op);
+  ac_printf(
+      &b, "setup(\n    name=\"%s_lib\",\n    ext_modules=[CppExtension(\n        \"%s_lib\", [\"%s_binding.cpp\"],\n",
+      op, op, op);
   ac_puts(&b, "        include_dirs=[os.path.join(home, \"include\"), os.path.join(npu, \"include\")],\n"
               "        library_dirs=[os.path.join(home, \"lib64\"), os.path.join(npu, \"lib\"), here],\n");
-  ac_printf(&b, "        libraries=[\"torch_npu\", \"ascendcl\", \"tiling_api\", \"platform\", \"%s_kernel\"],\n", op);
-  ac_puts(&b, "        runtime_library_dirs=[here],\n        extra_compile_args=[\"-std=c++17\"])],\n    cmdclass={\"build_ext\": BuildExtension},\n)\n");
+  ac_printf(&b, "        libraries=[\"torch_npu\", \"ascendcl\", \"tiling_api\", \"platform\", \"%s_kernel\"],\n",
+            op);
+  ac_puts(&b, "        runtime_library_dirs=[here],\n        extra_compile_args=[\"-std=c++17\"])],\n    "
+              "cmdclass={\"build_ext\": BuildExtension},\n)\n");
   return ac_strdup(c->a, ac_buf_str(&b));
 }
 
 static char *cmake(ac_emit_ctx *c) {
   const char *op = c->p->op;
-  return ac_sprintf(c->a,
-                    "# Compiles the kernel library alone (for callers from C or C++): lib%s_kernel.so with %s_workspace and %s_run.\n"
-                    "cmake_minimum_required(VERSION 3.16.0)\nproject(%s NONE)\nfind_program(BISHENG bisheng REQUIRED)\n"
-                    "add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/lib%s_kernel.so\n"
-                    "    COMMAND ${BISHENG} --npu-arch=dav-%d -xasc -std=c++17 -fPIC -shared -O2 -o ${CMAKE_BINARY_DIR}/lib%s_kernel.so\n"
-                    "            ${CMAKE_SOURCE_DIR}/%s_kernel.cpp\n    DEPENDS ${CMAKE_SOURCE_DIR}/%s_kernel.cpp)\n"
-                    "add_custom_target(kernel ALL DEPENDS ${CMAKE_BINARY_DIR}/lib%s_kernel.so)\n",
-                    op, op, op, op, op, c->p->chip->npu_arch, op, op, op, op);
+  return ac_sprintf(
+      c->a,
+      "# Compiles the kernel library alone (for callers from C or C++): lib%s_kernel.so with %s_workspace and "
+      "%s_run.\n"
+      "cmake_minimum_required(VERSION 3.16.0)\nproject(%s NONE)\nfind_program(BISHENG bisheng REQUIRED)\n"
+      "add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/lib%s_kernel.so\n"
+      "    COMMAND ${BISHENG} --npu-arch=dav-%d -xasc -std=c++17 -fPIC -shared -O2 -o "
+      "${CMAKE_BINARY_DIR}/lib%s_kernel.so\n"
+      "            ${CMAKE_SOURCE_DIR}/%s_kernel.cpp\n    DEPENDS ${CMAKE_SOURCE_DIR}/%s_kernel.cpp)\n"
+      "add_custom_target(kernel ALL DEPENDS ${CMAKE_BINARY_DIR}/lib%s_kernel.so)\n",
+      op, op, op, op, op, c->p->chip->npu_arch, op, op, op, op);
 }
 
 static char *readme(ac_emit_ctx *c) {
   const char *op = c->p->op;
   return ac_sprintf(c->a,
-                    "# %s: direct launch\n\n`%s_kernel.cpp` holds the kernel, the tiling code and the launch; `%s_binding.cpp` is the PyTorch extension,\n"
-                    "`%s.py` the module `ModelNew`. No msopgen, no operator package.\n\nBuild and call (CANN toolkit with bisheng, torch, torch_npu):\n\n"
-                    "    . /usr/local/Ascend/ascend-toolkit/set_env.sh\n    python3 setup.py build_ext --inplace\n    python3 -c 'import %s'\n\n"
+                    "# %s: direct launch\n\n`%s_kernel.cpp` holds the kernel, the tiling code and the launch; "
+                    "`%s_binding.cpp` is the PyTorch extension,\n"
+                    "`%s.py` the module `ModelNew`. No msopgen, no operator package.\n\nBuild and call (CANN toolkit "
+                    "with bisheng, torch, torch_npu):\n\n"
+                    "    . /usr/local/Ascend/ascend-toolkit/set_env.sh\n    python3 setup.py build_ext --inplace\n   "
+                    " python3 -c 'import %s'\n\n"
                     "From C: `%s_workspace(...)`, then `%s_run(...)`; arrays follow the tensors, inputs first.\n",
                     c->p->op_type, op, op, op, op, op, op);
 }
@@ -323,7 +365,8 @@ void ac_direct_files(ac_emit_ctx *c, ac_project *out) {
   const char *op = c->p->op;
   ac_add_file(c, out, ac_sprintf(c->a, "direct/%s_kernel.cpp", op), ac_direct_kernel(c), false);
   ac_add_file(c, out, ac_sprintf(c->a, "direct/%s_binding.cpp", op), ac_direct_binding(c), false);
-  ac_add_file(c, out, ac_sprintf(c->a, "direct/%s.py", op), ac_model_new(c, "", ac_sprintf(c->a, "%s_lib", op), op), false);
+  ac_add_file(c, out, ac_sprintf(c->a, "direct/%s.py", op), ac_model_new(c, "", ac_sprintf(c->a, "%s_lib", op), op),
+              false);
   ac_add_file(c, out, "direct/setup.py", setup_py(c), false);
   ac_add_file(c, out, "direct/CMakeLists.txt", cmake(c), false);
   ac_add_file(c, out, "direct/README.md", readme(c), false);

@@ -5,23 +5,22 @@
 
 /* ---- fixed parts ---- */
 
-static const char shape_text[] =
-    "// A tensor's sizes.\n"
-    "struct ShapeView {\n"
-    "    const int64_t *dims;\n"
-    "    int32_t rank;\n"
-    "};\n"
-    "\n"
-    "// Why the shape at hand is refused; empty: it is not.\n"
-    "thread_local char refusal[256];\n"
-    "\n"
-    "inline void Refuse(const char *why)\n"
-    "{\n"
-    "    if (refusal[0] == 0) {\n"
-    "        snprintf(refusal, sizeof(refusal), \"%s\", why);\n"
-    "    }\n"
-    "}\n"
-    "\n";
+static const char shape_text[] = "// A tensor's sizes.\n"
+                                 "struct ShapeView {\n"
+                                 "    const int64_t *dims;\n"
+                                 "    int32_t rank;\n"
+                                 "};\n"
+                                 "\n"
+                                 "// Why the shape at hand is refused; empty: it is not.\n"
+                                 "thread_local char refusal[256];\n"
+                                 "\n"
+                                 "inline void Refuse(const char *why)\n"
+                                 "{\n"
+                                 "    if (refusal[0] == 0) {\n"
+                                 "        snprintf(refusal, sizeof(refusal), \"%s\", why);\n"
+                                 "    }\n"
+                                 "}\n"
+                                 "\n";
 
 static const char checked_text[] =
     "// A 64-bit integer that refuses the shape instead of wrapping round.\n"
@@ -105,7 +104,8 @@ static const char checked_more_text[] =
     "    int64_t k = i.v < 0 ? i.v + s.rank : i.v;\n"
     "    if (k < 0 || k >= s.rank) {\n"
     "        if (refusal[0] == 0) {\n"
-    "            snprintf(refusal, sizeof(refusal), \"dimension %lld does not exist in a tensor of rank %d\", static_cast<long long>(i.v),\n"
+    "            snprintf(refusal, sizeof(refusal), \"dimension %lld does not exist in a tensor of rank %d\", "
+    "static_cast<long long>(i.v),\n"
     "                          static_cast<int>(s.rank));\n"
     "        }\n"
     "        return 0;\n"
@@ -135,17 +135,21 @@ static const char checked_more_text[] =
     "    return same;\n"
     "}\n"
     "// Bytes of UB that a buffer takes: whole blocks, at least one.\n"
-    "inline Checked BufferBytes(Checked elements, int64_t size, int64_t to) { return Max(AlignUp(elements * size, to), to); }\n"
+    "inline Checked BufferBytes(Checked elements, int64_t size, int64_t to) { return Max(AlignUp(elements * size, "
+    "to), to); }\n"
     "\n";
 
 /* ---- attributes ---- */
 
-static const char *attr_type(ac_atype t) { return t == AC_AT_FLOAT ? "double" : "int64_t"; }
+static const char *attr_type(ac_atype t) {
+  return t == AC_AT_FLOAT ? "double" : "int64_t";
+}
 
 char *ac_host_attr_params(ac_emit_ctx *c) {
   ac_buf b;
   ac_buf_init(&b, c->a);
-  for (size_t i = 0; i < c->p->attrs.len; i++) ac_printf(&b, ", %s %s", attr_type(c->p->attrs.data[i].type), c->p->attrs.data[i].name);
+  for (size_t i = 0; i < c->p->attrs.len; i++)
+    ac_printf(&b, ", %s %s", attr_type(c->p->attrs.data[i].type), c->p->attrs.data[i].name);
   return ac_strdup(c->a, ac_buf_str(&b));
 }
 char *ac_host_attr_args(ac_emit_ctx *c) {
@@ -160,7 +164,8 @@ char *ac_host_attr_args(ac_emit_ctx *c) {
 static void plan_struct(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "What the tiling code decides and the kernel reads.");
   ac_open(t, "struct %s", c->plan);
-  for (size_t i = 0; i < c->p->fields.len; i++) ac_line(t, "%s %s;", c->p->fields.data[i].type == AC_AT_FLOAT ? "float" : "int64_t", c->p->fields.data[i].name);
+  for (size_t i = 0; i < c->p->fields.len; i++)
+    ac_line(t, "%s %s;", c->p->fields.data[i].type == AC_AT_FLOAT ? "float" : "int64_t", c->p->fields.data[i].name);
   ac_line(t, "int64_t tilingKey; // which kernel with which constants; 0: nothing to do");
   ac_line(t, "int64_t blockDim;");
   ac_line(t, "int64_t workspaceBytes;");
@@ -172,7 +177,9 @@ static void plan_struct(ac_emit_ctx *c, ac_cpp *t) {
 
 static void block(ac_emit_ctx *c, ac_cpp *t, const ac_ablock *b);
 
-static const char *host_type(ac_atype t) { return t == AC_AT_INT ? "Checked" : t == AC_AT_FLOAT ? "double" : "bool"; }
+static const char *host_type(ac_atype t) {
+  return t == AC_AT_INT ? "Checked" : t == AC_AT_FLOAT ? "double" : "bool";
+}
 
 typedef struct {
   ac_emit_ctx *c;
@@ -213,16 +220,21 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
     const ac_abuffer *q = &k->buffers.data[i];
     bool twice = q->depth == 2 && !q->pinned && q->mem != AC_MEM_VECCALC;
     doubles |= twice;
-    const char *bytes = ac_sprintf(c->a, "BufferBytes(%s, %d, %d)", ac_cpp_expr(t, bind(&b, q->elements)), ac_dtypes[q->dtype].bytes, q->round_to);
-    if (twice || q->depth == 1) ac_line(t, "%s = %s + %s; // %s", twice ? "doubled" : "fixed", twice ? "doubled" : "fixed", bytes, q->name);
-    else ac_line(t, "fixed = fixed + %s * %d; // %s", bytes, q->depth, q->name);
+    const char *bytes = ac_sprintf(c->a, "BufferBytes(%s, %d, %d)", ac_cpp_expr(t, bind(&b, q->elements)),
+                                   ac_dtypes[q->dtype].bytes, q->round_to);
+    if (twice || q->depth == 1)
+      ac_line(t, "%s = %s + %s; // %s", twice ? "doubled" : "fixed", twice ? "doubled" : "fixed", bytes, q->name);
+    else
+      ac_line(t, "fixed = fixed + %s * %d; // %s", bytes, q->depth, q->name);
   }
   const char *have = k->select ? "Checked(ub) - 8192" : "Checked(ub)";
   if (k->select) ac_comment(t, "Select writes to the last 8 KB of UB.");
   if (doubles) ac_line(t, "plan.bufferNum = fixed + doubled * 2 <= %s ? 2 : 1;", have);
   ac_open(t, "if (fixed + doubled > %s)", have);
   ac_open(t, "if (refusal[0] == 0)");
-  ac_line(t, "snprintf(refusal, sizeof(refusal), \"%s needs %%lld bytes of UB, there are %%lld: take a smaller tile\",", k->name);
+  ac_line(t,
+          "snprintf(refusal, sizeof(refusal), \"%s needs %%lld bytes of UB, there are %%lld: take a smaller tile\",",
+          k->name);
   ac_line(t, "              static_cast<long long>((fixed + doubled).v), static_cast<long long>((%s).v));", have);
   ac_close(t, "");
   ac_close(t, "");
@@ -235,9 +247,12 @@ static void launch(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   for (size_t i = 0; i < k->fields.len; i++) {
     const ac_akfield *f = &k->fields.data[i];
     const char *to = c->p->fields.data[f->field].name, *v = ac_cpp_expr(t, l->values[i]);
-    if (f->type == AC_AT_FLOAT) ac_line(t, "plan.%s = static_cast<float>(%s);", to, v);
-    else if (f->type == AC_AT_BOOL) ac_line(t, "plan.%s = (%s) ? 1 : 0;", to, v);
-    else ac_line(t, "plan.%s = Checked(%s).v;", to, v);
+    if (f->type == AC_AT_FLOAT)
+      ac_line(t, "plan.%s = static_cast<float>(%s);", to, v);
+    else if (f->type == AC_AT_BOOL)
+      ac_line(t, "plan.%s = (%s) ? 1 : 0;", to, v);
+    else
+      ac_line(t, "plan.%s = Checked(%s).v;", to, v);
   }
   if (c->p->workspaces.len) {
     ac_line(t, "Checked bytes = 0;");
@@ -247,7 +262,8 @@ static void launch(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
       for (int j = 0; j < k->n_tensors; j++) used |= l->tensors[j] == -1 - (int)i;
       if (!used) continue;
       ac_line(t, "plan.%s = bytes.v;", c->p->fields.data[w->field].name);
-      ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_expr(t, w->elements), ac_dtypes[w->dtype].bytes, w->name);
+      ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_expr(t, w->elements),
+              ac_dtypes[w->dtype].bytes, w->name);
     }
     ac_line(t, "plan.workspaceBytes = bytes.v;");
   }
@@ -270,10 +286,14 @@ static char *quoted(ac_arena *a, const char *s) {
   ac_buf b;
   ac_buf_init(&b, a);
   for (; *s; s++) {
-    if (*s == '"' || *s == '\\') ac_printf(&b, "\\%c", *s);
-    else if ((unsigned char)*s < 32) ac_puts(&b, " ");
-    else if (*s == '?') ac_puts(&b, "\\?"); /* no trigraphs */
-    else ac_printf(&b, "%c", *s);
+    if (*s == '"' || *s == '\\')
+      ac_printf(&b, "\\%c", *s);
+    else if ((unsigned char)*s < 32)
+      ac_puts(&b, " ");
+    else if (*s == '?')
+      ac_puts(&b, "\\?"); /* no trigraphs */
+    else
+      ac_printf(&b, "%c", *s);
   }
   return ac_strdup(a, ac_buf_str(&b));
 }
@@ -286,7 +306,8 @@ static void statement(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
   case AC_AS_FOR: {
     const char *v = s->var.name, *hi = ac_cpp_expr(t, s->hi), *step = ac_cpp_expr(t, s->step);
     ac_line(t, "const Checked %sEnd = %s, %sStep = %s;", v, hi, v, step);
-    ac_open(t, "for (Checked %s = %s; refusal[0] == 0 && (%sStep > 0 ? %s < %sEnd : %s > %sEnd); %s = %s + %sStep)", v, ac_cpp_expr(t, s->lo), v, v, v, v, v, v, v, v);
+    ac_open(t, "for (Checked %s = %s; refusal[0] == 0 && (%sStep > 0 ? %s < %sEnd : %s > %sEnd); %s = %s + %sStep)",
+            v, ac_cpp_expr(t, s->lo), v, v, v, v, v, v, v, v);
     block(c, t, &s->body);
     ac_close(t, "");
     return;
@@ -321,9 +342,11 @@ static void block(ac_emit_ctx *c, ac_cpp *t, const ac_ablock *b) {
 static void compute_tiling(ac_emit_ctx *c, ac_cpp *t) {
   ac_line(t, "inline const char *Refusal() { return refusal[0] != 0 ? refusal : nullptr; }");
   ac_line(t, "%s", "");
-  ac_comment(t, "Plans one call: partition of the cores, tiles, tiling key. Shapes are those of the inputs, then of the outputs. Returns nullptr,");
+  ac_comment(t, "Plans one call: partition of the cores, tiles, tiling key. Shapes are those of the inputs, then of "
+                "the outputs. Returns nullptr,");
   ac_comment(t, "or why this shape is refused.");
-  ac_line(t, "const char *ComputeTiling(const ShapeView *shapes%s, int64_t cores, int64_t ub, %s &plan)", ac_host_attr_params(c), c->plan);
+  ac_line(t, "const char *ComputeTiling(const ShapeView *shapes%s, int64_t cores, int64_t ub, %s &plan)",
+          ac_host_attr_params(c), c->plan);
   ac_open(t, "%s", "");
   ac_line(t, "refusal[0] = 0;");
   ac_line(t, "plan = %s();", c->plan);

@@ -9,8 +9,8 @@ typedef struct {
   const ac_program *p;
   const ac_emit_opts *o;
   ac_diags *d;
-  const char *plan;  /* C++ name of the struct that the tiling code fills: "ReluCustomPlan" */
-  int n_in, n_out;   /* tensors; in-place ones count as inputs */
+  const char *plan; /* C++ name of the struct that the tiling code fills: "ReluCustomPlan" */
+  int n_in, n_out;  /* tensors; in-place ones count as inputs */
 } ac_emit_ctx;
 
 /* ---- C++ text (cpp.c) ---- */
@@ -18,22 +18,23 @@ typedef struct {
   ac_buf b;
   ac_arena *a;
   int indent;
-  bool host;                /* host text: checked integers, double; else kernel text: int64_t, float */
+  bool host; /* host text: checked integers, double; else kernel text: int64_t, float */
   const ac_program *p;
   const ac_akernel *k;
-  ac_strvec declared;       /* LocalTensor names that are in scope */
+  ac_strvec declared; /* LocalTensor names that are in scope */
 } ac_cpp;
 void ac_cpp_init(ac_cpp *t, ac_arena *a, const ac_program *p);
 /* One line at the current indentation; a line may be empty. */
 void ac_line(ac_cpp *t, const char *fmt, ...) AC_PRINTF(2, 3);
 void ac_open(ac_cpp *t, const char *fmt, ...) AC_PRINTF(2, 3); /* the line, " {", deeper */
 void ac_close(ac_cpp *t, const char *tail);                    /* "}" and tail */
-void ac_comment(ac_cpp *t, const char *text);                  /* "// text", safe against line splicing; "" is an empty line */
+void ac_comment(ac_cpp *t, const char *text); /* "// text", safe against line splicing; "" is an empty line */
 char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e);
 /* Helper functions and the classes of all kernels, without includes and without an entry. */
 void ac_cpp_kernels(ac_cpp *t);
 /* Statements that build and run the kernel of a launch: Init(...), Process(). `data` is the tiling variable, `user` the workspace. */
-void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int), void *who);
+void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int),
+                void *who);
 /* C++ type of elements in kernel text: bool is uint8_t there. */
 const char *ac_cpp_dtype(ac_dtype d);
 /* Comment line at the head of a file: what it is and how it was made. */

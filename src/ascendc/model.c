@@ -32,7 +32,8 @@ static size_t indent(line l) {
 }
 static bool starts(line l, size_t at, const char *word) {
   size_t n = strlen(word);
-  return l.len >= at + n && !memcmp(l.text + at, word, n) && (l.len == at + n || (!isalnum((unsigned char)l.text[at + n]) && l.text[at + n] != '_'));
+  return l.len >= at + n && !memcmp(l.text + at, word, n) &&
+         (l.len == at + n || (!isalnum((unsigned char)l.text[at + n]) && l.text[at + n] != '_'));
 }
 
 /* Marks lines that lie inside a triple-quoted string begun on an earlier line: their indentation says nothing. */
@@ -45,8 +46,10 @@ static bool *inside_strings(ac_arena *a, const lines *v) {
     for (size_t j = 0; j < l->len; j++) {
       char ch = l->text[j];
       if (quote) {
-        if (ch == '\\') j++;
-        else if (ch == quote && j + 2 < l->len && l->text[j + 1] == quote && l->text[j + 2] == quote) quote = 0, j += 2;
+        if (ch == '\\')
+          j++;
+        else if (ch == quote && j + 2 < l->len && l->text[j + 1] == quote && l->text[j + 2] == quote)
+          quote = 0, j += 2;
         continue;
       }
       if (ch == '#') break;
@@ -90,7 +93,8 @@ static void put_renamed(ac_buf *b, line l, const char *from, const char *to) {
     if (edge && starts(l, i, from)) {
       ac_puts(b, to);
       i += n;
-    } else ac_putn(b, &l.text[i++], 1);
+    } else
+      ac_putn(b, &l.text[i++], 1);
   }
   ac_puts(b, "\n");
 }
@@ -141,7 +145,8 @@ static void put_body(ac_emit_ctx *c, ac_buf *b, const char *pad, const char *cal
   ac_printf(b, "%sreturn %s\n", pad, c->o->result);
 }
 
-static void put_class(ac_emit_ctx *c, ac_buf *b, const lines *v, const bool *in, size_t from, size_t to, const char *name, const char *call) {
+static void put_class(ac_emit_ctx *c, ac_buf *b, const lines *v, const bool *in, size_t from, size_t to,
+                      const char *name, const char *call) {
   bool done = false;
   for (size_t i = from; i < to; i++) {
     line l = v->data[i];
@@ -206,7 +211,8 @@ static char *from_source(ac_emit_ctx *c, const char *import_lines, const char *c
     bool import = !in[i] && (starts(l, 0, "import") || starts(l, 0, "from"));
     put_line(&b, l);
     i++;
-    if (import && !imported && l.len && l.text[l.len - 1] != '(' && l.text[l.len - 1] != '\\' && !strstr(ac_strndup(c->a, l.text, l.len), "__future__")) {
+    if (import && !imported && l.len && l.text[l.len - 1] != '(' && l.text[l.len - 1] != '\\' &&
+        !strstr(ac_strndup(c->a, l.text, l.len), "__future__")) {
       ac_puts(&b, import_lines);
       imported = true;
     }
@@ -224,6 +230,8 @@ char *ac_model_new(ac_emit_ctx *c, const char *before, const char *module, const
   for (int i = 0; i < c->n_in; i++) ac_printf(&args, ", %s", c->p->tensors.data[i].name);
   for (size_t i = 0; i < c->p->attrs.len; i++) ac_printf(&args, ", %s", c->p->attrs.data[i].name);
   const char *list = ac_buf_str(&args);
-  return ac_sprintf(c->a, "import torch\nimport torch_npu\n%s\n\nclass ModelNew(torch.nn.Module):\n    def forward(self%s):\n        return %s.%s(%s)\n",
+  return ac_sprintf(c->a,
+                    "import torch\nimport torch_npu\n%s\n\nclass ModelNew(torch.nn.Module):\n    def "
+                    "forward(self%s):\n        return %s.%s(%s)\n",
                     imports, list, module, function, *list ? list + 2 : "");
 }

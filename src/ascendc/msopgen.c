@@ -26,7 +26,11 @@ const char *ac_attr_name(const ac_emit_ctx *c, size_t i) {
 /* ---- <op>.json ---- */
 
 static const char *type_text(ac_dtype d) {
-  return d == AC_F32 ? "float" : d == AC_F16 ? "half" : d == AC_BF16 ? "bfloat16" : d == AC_F64 ? "double" : ac_dtypes[d].name;
+  return d == AC_F32    ? "float"
+         : d == AC_F16  ? "half"
+         : d == AC_BF16 ? "bfloat16"
+         : d == AC_F64  ? "double"
+                        : ac_dtypes[d].name;
 }
 static json_t *desc(const ac_aparam *t) {
   json_t *j = json_object();
@@ -52,14 +56,22 @@ char *ac_msopgen_json(ac_emit_ctx *c, const char *op_type) {
     json_t *j = json_object();
     json_object_set_new(j, "name", json_string(ac_attr_name(c, i)));
     json_object_set_new(j, "param_type", json_string(t->has_default ? "optional" : "required"));
-    json_object_set_new(j, "type", json_string(t->type == AC_AT_FLOAT ? "float" : t->type == AC_AT_BOOL ? "bool" : "int"));
-    if (t->has_default) json_object_set_new(j, "default_value", json_string(t->type == AC_AT_FLOAT ? ac_sprintf(c->a, "%.9g", t->value) : ac_sprintf(c->a, "%lld", (long long)t->value)));
+    json_object_set_new(j, "type",
+                        json_string(t->type == AC_AT_FLOAT  ? "float"
+                                    : t->type == AC_AT_BOOL ? "bool"
+                                                            : "int"));
+    if (t->has_default)
+      json_object_set_new(j, "default_value",
+                          json_string(t->type == AC_AT_FLOAT ? ac_sprintf(c->a, "%.9g", t->value)
+                                                             : ac_sprintf(c->a, "%lld", (long long)t->value)));
     json_array_append_new(attrs, j);
   }
   json_object_set_new(op, "input_desc", in);
   json_object_set_new(op, "output_desc", out);
-  if (json_array_size(attrs)) json_object_set_new(op, "attr", attrs);
-  else json_decref(attrs);
+  if (json_array_size(attrs))
+    json_object_set_new(op, "attr", attrs);
+  else
+    json_decref(attrs);
   json_array_append_new(list, op);
   char *text = ac_json_text(c->a, list);
   json_decref(list);
@@ -81,7 +93,8 @@ char *ac_msopgen_tiling_h(ac_emit_ctx *c, const char *op_type) {
   ac_line(&t, "namespace optiling {");
   ac_line(&t, "BEGIN_TILING_DATA_DEF(%sTilingData)", op_type);
   for (size_t i = 0; i < c->p->fields.len; i++)
-    ac_line(&t, "TILING_DATA_FIELD_DEF(%s, %s);", c->p->fields.data[i].type == AC_AT_FLOAT ? "float" : "int64_t", c->p->fields.data[i].name);
+    ac_line(&t, "TILING_DATA_FIELD_DEF(%s, %s);", c->p->fields.data[i].type == AC_AT_FLOAT ? "float" : "int64_t",
+            c->p->fields.data[i].name);
   ac_line(&t, "END_TILING_DATA_DEF;");
   ac_line(&t, "REGISTER_TILING_DATA_CLASS(%s, %sTilingData)", op_type, op_type);
   ac_line(&t, "} // namespace optiling");
@@ -122,11 +135,13 @@ static void shapes_of(ac_emit_ctx *c, ac_cpp *t, bool tiling) {
   ac_line(t, "int64_t sizes[%d][32];", n > 0 ? n : 1);
   ac_line(t, "ShapeView shapes[%d];", n > 0 ? n : 1);
   for (int i = 0; i < n; i++) {
-    const char *get = i < c->n_in ? ac_sprintf(c->a, "GetInputShape(%d)", i) : ac_sprintf(c->a, "GetOutputShape(%d)", i - c->n_in);
+    const char *get =
+        i < c->n_in ? ac_sprintf(c->a, "GetInputShape(%d)", i) : ac_sprintf(c->a, "GetOutputShape(%d)", i - c->n_in);
     ac_open(t, "if (context->%s == nullptr)", get);
     ac_line(t, "return ge::GRAPH_FAILED;");
     ac_close(t, "");
-    ac_line(t, "shapes[%d] = Read(%scontext->%s%s, sizes[%d]); // %s", i, tiling ? "" : "*", get, tiling ? "->GetStorageShape()" : "", i, c->p->tensors.data[i].name);
+    ac_line(t, "shapes[%d] = Read(%scontext->%s%s, sizes[%d]); // %s", i, tiling ? "" : "*", get,
+            tiling ? "->GetStorageShape()" : "", i, c->p->tensors.data[i].name);
   }
 }
 
@@ -146,14 +161,19 @@ static void tiling_func(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   ac_line(t, "uint64_t ub = 0;");
   ac_line(t, "platform.GetCoreMemSize(platform_ascendc::CoreMemType::UB, ub);");
   ac_line(t, "%s plan;", c->plan);
-  ac_line(t, "const char *why = ComputeTiling(shapes%s, static_cast<int64_t>(platform.GetCoreNumAiv()), static_cast<int64_t>(ub), plan);", ac_host_attr_args(c));
+  ac_line(t,
+          "const char *why = ComputeTiling(shapes%s, static_cast<int64_t>(platform.GetCoreNumAiv()), "
+          "static_cast<int64_t>(ub), plan);",
+          ac_host_attr_args(c));
   ac_open(t, "if (why != nullptr)");
   ac_line(t, "fprintf(stderr, \"%s: %%s\\n\", why);", c->p->op);
   ac_line(t, "return ge::GRAPH_FAILED;");
   ac_close(t, "");
   ac_line(t, "%sTilingData tiling;", op_type);
-  for (size_t i = 0; i < c->p->fields.len; i++) ac_line(t, "tiling.set_%s(plan.%s);", c->p->fields.data[i].name, c->p->fields.data[i].name);
-  ac_line(t, "tiling.SaveToBuffer(context->GetRawTilingData()->GetData(), context->GetRawTilingData()->GetCapacity());");
+  for (size_t i = 0; i < c->p->fields.len; i++)
+    ac_line(t, "tiling.set_%s(plan.%s);", c->p->fields.data[i].name, c->p->fields.data[i].name);
+  ac_line(t,
+          "tiling.SaveToBuffer(context->GetRawTilingData()->GetData(), context->GetRawTilingData()->GetCapacity());");
   ac_line(t, "context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());");
   ac_line(t, "context->SetTilingKey(static_cast<uint64_t>(plan.tilingKey));");
   ac_line(t, "context->SetBlockDim(static_cast<uint32_t>(plan.blockDim));");
@@ -229,20 +249,33 @@ static void op_def(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
     if (c->p->tensors.data[i].dir != AC_TENSOR_OUT) op_tensor(t, &c->p->tensors.data[i], false);
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < c->p->tensors.len; i++)
-      if (c->p->tensors.data[i].dir == (pass ? AC_TENSOR_OUT : AC_TENSOR_INOUT)) op_tensor(t, &c->p->tensors.data[i], true);
+      if (c->p->tensors.data[i].dir == (pass ? AC_TENSOR_OUT : AC_TENSOR_INOUT))
+        op_tensor(t, &c->p->tensors.data[i], true);
   for (size_t i = 0; i < c->p->attrs.len; i++) {
     const ac_aattr *x = &c->p->attrs.data[i];
-    const char *v = !x->has_default ? "" : x->type == AC_AT_FLOAT ? ac_sprintf(c->a, "static_cast<float>(%.9g)", x->value) : ac_sprintf(c->a, "%lld", (long long)x->value);
-    ac_line(t, "this->Attr(\"%s\").AttrType(%s).%s(%s);", ac_attr_name(c, i), x->has_default ? "OPTIONAL" : "REQUIRED", x->type == AC_AT_FLOAT ? "Float" : x->type == AC_AT_BOOL ? "Bool" : "Int", x->has_default && x->type == AC_AT_BOOL ? (x->value != 0 ? "true" : "false") : v);
+    const char *v = !x->has_default          ? ""
+                    : x->type == AC_AT_FLOAT ? ac_sprintf(c->a, "static_cast<float>(%.9g)", x->value)
+                                             : ac_sprintf(c->a, "%lld", (long long)x->value);
+    ac_line(t, "this->Attr(\"%s\").AttrType(%s).%s(%s);", ac_attr_name(c, i),
+            x->has_default ? "OPTIONAL" : "REQUIRED",
+            x->type == AC_AT_FLOAT  ? "Float"
+            : x->type == AC_AT_BOOL ? "Bool"
+                                    : "Int",
+            x->has_default && x->type == AC_AT_BOOL ? (x->value != 0 ? "true" : "false") : v);
   }
   ac_line(t, "this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);");
   ac_line(t, "this->AICore().SetTiling(optiling::TilingFunc);");
   if (strcmp(ac_msopgen_stem(c->a, op_type), c->p->op)) {
-    ac_comment(t, ac_sprintf(c->a, "The toolkit would look for %s.cpp; the kernel's file and entry keep the operator's own name.", ac_msopgen_stem(c->a, op_type)));
+    ac_comment(
+        t, ac_sprintf(c->a,
+                      "The toolkit would look for %s.cpp; the kernel's file and entry keep the operator's own name.",
+                      ac_msopgen_stem(c->a, op_type)));
     ac_line(t, "OpAICoreConfig config;");
-    ac_line(t, "config.ExtendCfgInfo(\"opFile.value\", \"%s\").ExtendCfgInfo(\"opInterface.value\", \"%s\");", c->p->op, c->p->op);
+    ac_line(t, "config.ExtendCfgInfo(\"opFile.value\", \"%s\").ExtendCfgInfo(\"opInterface.value\", \"%s\");",
+            c->p->op, c->p->op);
     ac_line(t, "this->AICore().AddConfig(\"%s\", config);", c->p->chip->config);
-  } else ac_line(t, "this->AICore().AddConfig(\"%s\");", c->p->chip->config);
+  } else
+    ac_line(t, "this->AICore().AddConfig(\"%s\");", c->p->chip->config);
   ac_close(t, "");
   ac_close(t, ";");
   ac_line(t, "%s", "");
@@ -281,7 +314,8 @@ static const char *gm_name(void *who, int tensor) {
 
 static bool has_nothing(const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++)
-    if (b->data[i]->kind == AC_AS_NOTHING || has_nothing(&b->data[i]->body) || has_nothing(&b->data[i]->orelse)) return true;
+    if (b->data[i]->kind == AC_AS_NOTHING || has_nothing(&b->data[i]->body) || has_nothing(&b->data[i]->orelse))
+      return true;
   return false;
 }
 
@@ -301,7 +335,8 @@ char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry) {
     if (c->p->tensors.data[i].dir == AC_TENSOR_INOUT) ac_printf(&args, "GM_ADDR %sRef, ", c->p->tensors.data[i].name);
   for (size_t i = 0; i < c->p->tensors.len; i++)
     if (c->p->tensors.data[i].dir == AC_TENSOR_OUT) ac_printf(&args, "GM_ADDR %s, ", c->p->tensors.data[i].name);
-  ac_line(&t, "extern \"C\" __global__ __aicore__ void %s(%sGM_ADDR workspace, GM_ADDR tiling)", entry, ac_buf_str(&args));
+  ac_line(&t, "extern \"C\" __global__ __aicore__ void %s(%sGM_ADDR workspace, GM_ADDR tiling)", entry,
+          ac_buf_str(&args));
   ac_open(&t, "%s", "");
   ac_line(&t, "GET_TILING_DATA(tilingData, tiling);");
   if (c->p->workspaces.len) ac_line(&t, "GM_ADDR userWorkspace = AscendC::GetUserWorkspace(workspace);");
@@ -325,8 +360,10 @@ char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry) {
 char *ac_msopgen_binding(ac_emit_ctx *c, const char *op_type) {
   ac_cpp t;
   ac_cpp_init(&t, c->a, c->p);
-  ac_cpp_head(c, &t, ac_sprintf(c->a, "PyTorch binding of aclnn%s: allocates the outputs and calls the operator.", op_type));
-  ac_line(&t, "#include <torch/extension.h>\n#include \"pytorch_npu_helper.hpp\"\n#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <tuple>");
+  ac_cpp_head(c, &t,
+              ac_sprintf(c->a, "PyTorch binding of aclnn%s: allocates the outputs and calls the operator.", op_type));
+  ac_line(&t, "#include <torch/extension.h>\n#include \"pytorch_npu_helper.hpp\"\n#include <cmath>\n#include "
+              "<cstdint>\n#include <cstdio>\n#include <tuple>");
   ac_line(&t, "%s", "");
   ac_line(&t, "namespace {");
   ac_host_shapes(c, &t);
@@ -345,7 +382,8 @@ char *ac_msopgen_binding(ac_emit_ctx *c, const char *op_type) {
 static const char build_sh[] =
     "#!/bin/sh\n"
     "# Builds the operator package with the CANN toolkit: build_out/custom_opp_*.run\n"
-    "# Needs ASCEND_HOME_PATH (source set_env.sh of the toolkit first). Never run on a machine with CANN by its author.\n"
+    "# Needs ASCEND_HOME_PATH (source set_env.sh of the toolkit first). Never run on a machine with CANN by its "
+    "author.\n"
     "set -eu\n"
     "cd \"$(dirname \"$0\")\"\n"
     ": \"${ASCEND_HOME_PATH:?source the set_env.sh of your CANN toolkit first}\"\n"
@@ -359,9 +397,11 @@ static const char build_sh[] =
     "    [ -d \"$part\" ] || cp -r \"$template/$part\" .\n"
     "done\n"
     "rm -rf build_out\n"
-    "cmake -S . -B build_out -DCMAKE_BUILD_TYPE=Release -DENABLE_SOURCE_PACKAGE=True -DENABLE_BINARY_PACKAGE=True \\\n"
+    "cmake -S . -B build_out -DCMAKE_BUILD_TYPE=Release -DENABLE_SOURCE_PACKAGE=True -DENABLE_BINARY_PACKAGE=True "
+    "\\\n"
     "    -DASCEND_COMPUTE_UNIT=%s -DENABLE_TEST=False -Dvendor_name=customize -DASCEND_PYTHON_EXECUTABLE=python3 \\\n"
-    "    -DASCEND_CANN_PACKAGE_PATH=\"$ASCEND_HOME_PATH\" -DCMAKE_INSTALL_PREFIX=\"$PWD/build_out\" -DENABLE_CROSS_COMPILE=False\n"
+    "    -DASCEND_CANN_PACKAGE_PATH=\"$ASCEND_HOME_PATH\" -DCMAKE_INSTALL_PREFIX=\"$PWD/build_out\" "
+    "-DENABLE_CROSS_COMPILE=False\n"
     "cmake --build build_out --target binary\n"
     "cmake --build build_out --target package\n"
     "ls build_out/*.run\n";
@@ -374,18 +414,25 @@ static const char cmake_root[] =
     "include(${OPERATOR_TEMPLATE}/CMakeLists.txt)\n";
 
 static char *presets(ac_emit_ctx *c) {
-  static const char *const vars[][3] = {{"CMAKE_BUILD_TYPE", "STRING", "Release"},       {"ENABLE_SOURCE_PACKAGE", "BOOL", "True"},
-                                        {"ENABLE_BINARY_PACKAGE", "BOOL", "True"},       {"ASCEND_COMPUTE_UNIT", "STRING", NULL},
-                                        {"ENABLE_TEST", "BOOL", "False"},                {"vendor_name", "STRING", "customize"},
+  static const char *const vars[][3] = {{"CMAKE_BUILD_TYPE", "STRING", "Release"},
+                                        {"ENABLE_SOURCE_PACKAGE", "BOOL", "True"},
+                                        {"ENABLE_BINARY_PACKAGE", "BOOL", "True"},
+                                        {"ASCEND_COMPUTE_UNIT", "STRING", NULL},
+                                        {"ENABLE_TEST", "BOOL", "False"},
+                                        {"vendor_name", "STRING", "customize"},
                                         {"ASCEND_CANN_PACKAGE_PATH", "PATH", "$env{ASCEND_HOME_PATH}"},
-                                        {"ASCEND_PYTHON_EXECUTABLE", "STRING", "python3"}, {"CMAKE_INSTALL_PREFIX", "PATH", "${sourceDir}/build_out"},
+                                        {"ASCEND_PYTHON_EXECUTABLE", "STRING", "python3"},
+                                        {"CMAKE_INSTALL_PREFIX", "PATH", "${sourceDir}/build_out"},
                                         {"ENABLE_CROSS_COMPILE", "BOOL", "False"}};
   json_t *cache = json_object();
   for (size_t i = 0; i < AC_COUNT(vars); i++)
-    json_object_set_new(cache, vars[i][0], json_pack("{s:s, s:s}", "type", vars[i][1], "value", vars[i][2] ? vars[i][2] : c->p->chip->config));
-  json_t *j = json_pack("{s:i, s:{s:i, s:i, s:i}, s:[{s:s, s:s, s:s, s:s, s:o}]}", "version", 1, "cmakeMinimumRequired", "major", 3, "minor", 19, "patch", 0,
-                        "configurePresets", "name", "default", "displayName", "Default", "generator", "Unix Makefiles", "binaryDir",
-                        "${sourceDir}/build_out", "cacheVariables", cache);
+    json_object_set_new(
+        cache, vars[i][0],
+        json_pack("{s:s, s:s}", "type", vars[i][1], "value", vars[i][2] ? vars[i][2] : c->p->chip->config));
+  json_t *j =
+      json_pack("{s:i, s:{s:i, s:i, s:i}, s:[{s:s, s:s, s:s, s:s, s:o}]}", "version", 1, "cmakeMinimumRequired",
+                "major", 3, "minor", 19, "patch", 0, "configurePresets", "name", "default", "displayName", "Default",
+                "generator", "Unix Makefiles", "binaryDir", "${sourceDir}/build_out", "cacheVariables", cache);
   char *text = ac_json_text(c->a, j);
   json_decref(j);
   return text;
@@ -398,14 +445,24 @@ static char *readme(ac_emit_ctx *c) {
   ac_printf(&b, "# %s: custom-operator project\n\n", type);
   ac_printf(&b, "Host code in `op_host/`, kernel in `op_kernel/`, description for msopgen in `%s.json`.\n\n", op);
   ac_puts(&b, "Build and install (on a machine with the CANN toolkit, 8.1 or later):\n\n");
-  ac_puts(&b, "    . /usr/local/Ascend/ascend-toolkit/set_env.sh\n    ./build.sh\n    ./build_out/custom_opp_*.run\n\n");
-  ac_printf(&b, "Call: `aclnn%sGetWorkspaceSize` and `aclnn%s` from C++, or the PyTorch binding `op.cpp` with `EXEC_NPU_CMD` (it needs\n"
-                "`pytorch_npu_helper.hpp` of the Ascend samples).\n\n", type, type);
+  ac_puts(&b,
+          "    . /usr/local/Ascend/ascend-toolkit/set_env.sh\n    ./build.sh\n    ./build_out/custom_opp_*.run\n\n");
+  ac_printf(&b,
+            "Call: `aclnn%sGetWorkspaceSize` and `aclnn%s` from C++, or the PyTorch binding `op.cpp` with "
+            "`EXEC_NPU_CMD` (it needs\n"
+            "`pytorch_npu_helper.hpp` of the Ascend samples).\n\n",
+            type, type);
   ac_puts(&b, "With msopgen instead of build.sh: ");
-  ac_printf(&b, "`msopgen gen -i %s.json -c ai_core-%s -lan cpp -out project`, then copy `op_host/` and `op_kernel/` over the generated ones.\n", op, c->p->chip->soc);
+  ac_printf(&b,
+            "`msopgen gen -i %s.json -c ai_core-%s -lan cpp -out project`, then copy `op_host/` and `op_kernel/` "
+            "over the generated ones.\n",
+            op, c->p->chip->soc);
   if (strcmp(ac_msopgen_stem(c->a, type), op))
-    ac_printf(&b, "\nmsopgen turns the name %s back into `%s`, which is not `%s`: remove the files that it generates under that name.\n"
-                  "The operator's own file name is set in `op_host/%s.cpp` (opFile.value), untested with a toolkit; the direct-launch form has no such problem.\n",
+    ac_printf(&b,
+              "\nmsopgen turns the name %s back into `%s`, which is not `%s`: remove the files that it generates "
+              "under that name.\n"
+              "The operator's own file name is set in `op_host/%s.cpp` (opFile.value), untested with a toolkit; the "
+              "direct-launch form has no such problem.\n",
               type, ac_msopgen_stem(c->a, type), op, op);
   return ac_strdup(c->a, ac_buf_str(&b));
 }
@@ -420,7 +477,13 @@ void ac_msopgen_files(ac_emit_ctx *c, ac_project *out) {
   ac_add_file(c, out, "msopgen/build.sh", ac_sprintf(c->a, build_sh, c->p->chip->config), true);
   ac_add_file(c, out, "msopgen/CMakeLists.txt", cmake_root, false);
   ac_add_file(c, out, "msopgen/CMakePresets.json", presets(c), false);
-  ac_add_file(c, out, "msopgen/op_host/CMakeLists.txt", "# Libraries of the host side: the toolkit's rules over this folder's sources.\ninclude(${OPERATOR_TEMPLATE}/op_host/CMakeLists.txt)\n", false);
-  ac_add_file(c, out, "msopgen/op_kernel/CMakeLists.txt", "# Kernel binaries: the toolkit's rules over this folder's sources.\ninclude(${OPERATOR_TEMPLATE}/op_kernel/CMakeLists.txt)\n", false);
+  ac_add_file(c, out, "msopgen/op_host/CMakeLists.txt",
+              "# Libraries of the host side: the toolkit's rules over this folder's "
+              "sources.\ninclude(${OPERATOR_TEMPLATE}/op_host/CMakeLists.txt)\n",
+              false);
+  ac_add_file(c, out, "msopgen/op_kernel/CMakeLists.txt",
+              "# Kernel binaries: the toolkit's rules over this folder's "
+              "sources.\ninclude(${OPERATOR_TEMPLATE}/op_kernel/CMakeLists.txt)\n",
+              false);
   ac_add_file(c, out, "msopgen/README.md", readme(c), false);
 }

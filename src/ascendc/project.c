@@ -12,7 +12,9 @@ static const struct {
     AC_FORMATS(F)
 #undef F
 };
-const char *ac_format_name(ac_format f) { return formats[f].name; }
+const char *ac_format_name(ac_format f) {
+  return formats[f].name;
+}
 bool ac_format_of(const char *name, ac_format *f) {
   for (int i = 0; name && i < AC_FMT_COUNT; i++)
     if (!strcmp(formats[i].name, name)) return *f = (ac_format)i, true;
@@ -24,9 +26,13 @@ void ac_add_file(ac_emit_ctx *c, ac_project *out, const char *path, const char *
   ac_push(c->a, &out->files, f);
 }
 
-static int by_path(const void *x, const void *y) { return strcmp(((const ac_file *)x)->path, ((const ac_file *)y)->path); }
+static int by_path(const void *x, const void *y) {
+  return strcmp(((const ac_file *)x)->path, ((const ac_file *)y)->path);
+}
 
-static bool wants(const ac_emit_ctx *c, ac_format f) { return c->o->formats & (1u << f); }
+static bool wants(const ac_emit_ctx *c, ac_format f) {
+  return c->o->formats & (1u << f);
+}
 
 /* ---- README.md ---- */
 
@@ -35,16 +41,22 @@ static void shape_note(ac_emit_ctx *c, ac_buf *b) {
   ac_puts(b, "\n## Tensors\n\n| tensor | direction | dtype |\n| --- | --- | --- |\n");
   for (size_t i = 0; i < c->p->tensors.len; i++) {
     static const char *const dirs[] = {"input", "output", "input, updated in place"};
-    ac_printf(b, "| `%s` | %s | %s |\n", c->p->tensors.data[i].name, dirs[c->p->tensors.data[i].dir], ac_dtypes[c->p->tensors.data[i].dtype].name);
+    ac_printf(b, "| `%s` | %s | %s |\n", c->p->tensors.data[i].name, dirs[c->p->tensors.data[i].dir],
+              ac_dtypes[c->p->tensors.data[i].dtype].name);
   }
-  for (size_t i = 0; i < c->p->attrs.len; i++) ac_printf(b, "| `%s` | scalar | %s |\n", ac_attr_name(c, i), c->p->attrs.data[i].type == AC_AT_FLOAT ? "float" : "int64");
-  ac_puts(b, "\nSizes are read at run time: one build serves every shape that the tiling code accepts; others are refused with a message.\n");
+  for (size_t i = 0; i < c->p->attrs.len; i++)
+    ac_printf(b, "| `%s` | scalar | %s |\n", ac_attr_name(c, i),
+              c->p->attrs.data[i].type == AC_AT_FLOAT ? "float" : "int64");
+  ac_puts(b, "\nSizes are read at run time: one build serves every shape that the tiling code accepts; others are "
+             "refused with a message.\n");
   if (!g || !g->guards.len) return;
   ac_puts(b, "Conditions that the module itself put on sizes:\n\n");
-  static const char *const op[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  static const char *const op[] = {
+      [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   for (size_t i = 0; i < g->guards.len; i++) {
     const ac_guard *q = &g->guards.data[i];
-    ac_printf(b, "- `%s %s %s`%s%s\n", ac_sym_text(c->a, g, q->a), op[q->kind], ac_sym_text(c->a, g, q->b), q->reason ? ": " : "", q->reason ? q->reason : "");
+    ac_printf(b, "- `%s %s %s`%s%s\n", ac_sym_text(c->a, g, q->a), op[q->kind], ac_sym_text(c->a, g, q->b),
+              q->reason ? ": " : "", q->reason ? q->reason : "");
   }
 }
 
@@ -52,21 +64,33 @@ char *ac_project_readme(ac_emit_ctx *c) {
   const char *op = c->p->op;
   ac_buf b;
   ac_buf_init(&b, c->a);
-  ac_printf(&b, "# %s\n\nAn AscendC operator for %s, made by ascendcraft %s", c->p->op_type, c->p->chip->soc, AC_VERSION);
+  ac_printf(&b, "# %s\n\nAn AscendC operator for %s, made by ascendcraft %s", c->p->op_type, c->p->chip->soc,
+            AC_VERSION);
   if (c->o->source_name) ac_printf(&b, " from `%s`", c->o->source_name);
   ac_puts(&b, ".\n");
   if (c->o->command) ac_printf(&b, "\nMade with: `%s`\n", c->o->command);
-  ac_puts(&b, "\nChecked on ascendcraft's simulator only; **never run on an NPU**. `ascendcraft verify .` repeats the check, `device_test.py` does it on a device.\n"
+  ac_puts(&b, "\nChecked on ascendcraft's simulator only; **never run on an NPU**. `ascendcraft verify .` repeats "
+              "the check, `device_test.py` does it on a device.\n"
               "The generated code is yours to use in any way.\n");
   shape_note(c, &b);
   ac_puts(&b, "\n## Files\n\n");
   ac_printf(&b, "- `%s.craft`: the program in the DSL, from which everything else follows\n", op);
   if (wants(c, AC_FMT_MSOPGEN))
-    ac_printf(&b, "- `msopgen/`: custom-operator project. Build with `msopgen/build.sh`, install the `.run` package, call `aclnn%s`\n", c->p->op_type);
-  if (wants(c, AC_FMT_DIRECT)) ac_printf(&b, "- `direct/`: direct launch. Build with `python3 direct/setup.py build_ext --inplace`, then `from %s import ModelNew`\n", op);
-  if (wants(c, AC_FMT_SIXSTRING)) ac_printf(&b, "- `benchmark/%s.txt`: MultiKernelBench, backend `ascendc` (six strings)\n", op);
-  if (wants(c, AC_FMT_DIRECTJSON)) ac_printf(&b, "- `benchmark/%s.json`: MultiKernelBench, backend `ascendc_direct_launch`\n", op);
-  ac_puts(&b, "- `device_test.py`: builds, installs, compares with PyTorch and times against eager, on a machine with an NPU\n"
+    ac_printf(&b,
+              "- `msopgen/`: custom-operator project. Build with `msopgen/build.sh`, install the `.run` package, "
+              "call `aclnn%s`\n",
+              c->p->op_type);
+  if (wants(c, AC_FMT_DIRECT))
+    ac_printf(&b,
+              "- `direct/`: direct launch. Build with `python3 direct/setup.py build_ext --inplace`, then `from %s "
+              "import ModelNew`\n",
+              op);
+  if (wants(c, AC_FMT_SIXSTRING))
+    ac_printf(&b, "- `benchmark/%s.txt`: MultiKernelBench, backend `ascendc` (six strings)\n", op);
+  if (wants(c, AC_FMT_DIRECTJSON))
+    ac_printf(&b, "- `benchmark/%s.json`: MultiKernelBench, backend `ascendc_direct_launch`\n", op);
+  ac_puts(&b, "- `device_test.py`: builds, installs, compares with PyTorch and times against eager, on a machine "
+              "with an NPU\n"
               "- `manifest.json`: what `ascendcraft verify` needs\n");
   return ac_strdup(c->a, ac_buf_str(&b));
 }
@@ -75,14 +99,16 @@ char *ac_project_readme(ac_emit_ctx *c) {
 
 static const char device_test_head[] =
     "#!/usr/bin/env python3\n"
-    "\"\"\"Builds this project on a machine with an Ascend NPU, compares it with the original module and times both.\n"
+    "\"\"\"Builds this project on a machine with an Ascend NPU, compares it with the original module and times "
+    "both.\n"
     "\n"
     "Never run on an NPU by its author. Needs: the CANN toolkit (set_env.sh sourced), torch, torch_npu.\n"
     "usage: device_test.py ORIGINAL.py [--json OUT.json] [--warmup N] [--runs N]\n"
     "ORIGINAL.py is the module that the project was made from (class Model, get_inputs, get_init_inputs).\n"
     "Raw samples of every run go to the JSON file; ratios are computed from them.\n"
     "\"\"\"\n"
-    "import argparse\nimport importlib.util\nimport json\nimport os\nimport statistics\nimport subprocess\nimport sys\n\n";
+    "import argparse\nimport importlib.util\nimport json\nimport os\nimport statistics\nimport subprocess\nimport "
+    "sys\n\n";
 
 static const char device_test_body[] =
     "HERE = os.path.dirname(os.path.abspath(__file__))\n\n\n"
@@ -144,11 +170,14 @@ static const char device_test_body[] =
     "        inputs = [to_device(x, device) for x in old.get_inputs()]\n"
     "        eager = samples(torch, reference, inputs, a.warmup, a.runs)\n"
     "        ours = samples(torch, candidate, inputs, a.warmup, a.runs)\n"
-    "    report = {\"op\": OP, \"class\": \"measured\", \"device\": torch.npu.get_device_name(0), \"correct\": ok, \"max_abs_error\": max(errors, default=0.0),\n"
-    "              \"eager_ms\": eager, \"kernel_ms\": ours, \"ratio_of_medians\": statistics.median(eager) / statistics.median(ours)}\n"
+    "    report = {\"op\": OP, \"class\": \"measured\", \"device\": torch.npu.get_device_name(0), \"correct\": ok, "
+    "\"max_abs_error\": max(errors, default=0.0),\n"
+    "              \"eager_ms\": eager, \"kernel_ms\": ours, \"ratio_of_medians\": statistics.median(eager) / "
+    "statistics.median(ours)}\n"
     "    with open(a.json, \"w\") as f:\n"
     "        json.dump(report, f, indent=1)\n"
-    "    print(f\"{OP}: {'correct' if ok else 'WRONG'}, eager {statistics.median(eager):.4f} ms, kernel {statistics.median(ours):.4f} ms (measured), \"\n"
+    "    print(f\"{OP}: {'correct' if ok else 'WRONG'}, eager {statistics.median(eager):.4f} ms, kernel "
+    "{statistics.median(ours):.4f} ms (measured), \"\n"
     "          f\"raw samples in {a.json}\")\n"
     "    return 0 if ok else 1\n\n\n"
     "if __name__ == \"__main__\":\n"
@@ -166,8 +195,8 @@ static double tolerance(const ac_emit_ctx *c) {
 }
 
 char *ac_device_test(ac_emit_ctx *c) {
-  return ac_sprintf(c->a, "%sOP = \"%s\"\nCLASS = \"%s\"\nRTOL = %g\n%s", device_test_head, c->p->op, c->o->class_name ? c->o->class_name : "Model", tolerance(c),
-                    device_test_body);
+  return ac_sprintf(c->a, "%sOP = \"%s\"\nCLASS = \"%s\"\nRTOL = %g\n%s", device_test_head, c->p->op,
+                    c->o->class_name ? c->o->class_name : "Model", tolerance(c), device_test_body);
 }
 
 /* ---- manifest.json ---- */
@@ -181,14 +210,20 @@ json_t *ac_manifest(ac_emit_ctx *c, const ac_project *files) {
   json_object_set_new(j, "chip", json_string(c->p->chip->name));
   json_object_set_new(j, "seed", json_integer(c->o->graph ? (json_int_t)c->o->graph->seed : 0));
   if (c->o->source_name) json_object_set_new(j, "source", json_string(c->o->source_name));
-  if (c->o->source) json_object_set_new(j, "source_sha256", json_string(ac_sha256(c->a, c->o->source, strlen(c->o->source))));
+  if (c->o->source)
+    json_object_set_new(j, "source_sha256", json_string(ac_sha256(c->a, c->o->source, strlen(c->o->source))));
   json_object_set_new(j, "tolerance", json_pack("{s:f}", "device_rtol", tolerance(c)));
   const char *op = c->p->op;
   if (wants(c, AC_FMT_MSOPGEN))
-    json_object_set_new(forms, "msopgen", json_pack("{s:s, s:s}", "kernel", ac_sprintf(c->a, "msopgen/op_kernel/%s.cpp", op), "host", ac_sprintf(c->a, "msopgen/op_host/%s.cpp", op)));
-  if (wants(c, AC_FMT_DIRECT)) json_object_set_new(forms, "direct", json_pack("{s:s}", "kernel", ac_sprintf(c->a, "direct/%s_kernel.cpp", op)));
-  if (wants(c, AC_FMT_SIXSTRING)) json_object_set_new(forms, "six-string", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.txt", op)));
-  if (wants(c, AC_FMT_DIRECTJSON)) json_object_set_new(forms, "direct-json", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.json", op)));
+    json_object_set_new(forms, "msopgen",
+                        json_pack("{s:s, s:s}", "kernel", ac_sprintf(c->a, "msopgen/op_kernel/%s.cpp", op), "host",
+                                  ac_sprintf(c->a, "msopgen/op_host/%s.cpp", op)));
+  if (wants(c, AC_FMT_DIRECT))
+    json_object_set_new(forms, "direct", json_pack("{s:s}", "kernel", ac_sprintf(c->a, "direct/%s_kernel.cpp", op)));
+  if (wants(c, AC_FMT_SIXSTRING))
+    json_object_set_new(forms, "six-string", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.txt", op)));
+  if (wants(c, AC_FMT_DIRECTJSON))
+    json_object_set_new(forms, "direct-json", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.json", op)));
   json_object_set_new(j, "formats", forms);
   for (size_t i = 0; i < files->files.len; i++) {
     const ac_file *f = &files->files.data[i];
@@ -211,7 +246,8 @@ bool ac_emit(ac_arena *a, const ac_program *p, const ac_emit_opts *o, ac_project
   for (int k = 0; k < c.n_out; k++) {
     bool counts = o->graph && (int)o->graph->outputs.len == c.n_out;
     if (ac_shape_like(&c, k) >= 0 || counts) continue;
-    ac_diag *x = ac_error(d, AC0609, p->tensors.data[c.n_in + k].loc, "the shape of output '%s' follows from no input", p->tensors.data[c.n_in + k].name);
+    ac_diag *x = ac_error(d, AC0609, p->tensors.data[c.n_in + k].loc,
+                          "the shape of output '%s' follows from no input", p->tensors.data[c.n_in + k].name);
     ac_help(d, x, "give the host function a tensor input of that shape, or start from a PyTorch module");
     return false;
   }
@@ -268,11 +304,14 @@ bool ac_project_write(ac_arena *a, const ac_project *p, const char *dir, bool fo
   bool ours = is_project(a, dir);
   char *staging = ac_staging_dir(a, dir, d);
   if (!staging) return false;
-  bool ok = write_files(a, p, staging, dir, d) && (force && ours ? ac_staging_replace : ac_staging_commit)(staging, dir, d);
+  bool ok =
+      write_files(a, p, staging, dir, d) && (force && ours ? ac_staging_replace : ac_staging_commit)(staging, dir, d);
   if (ok) return true;
   ac_staging_abandon(staging);
   ac_diag *x = d && d->list.len ? d->list.data[d->list.len - 1] : NULL;
   if (x && x->code == AC0104 && force != ours)
-    ac_help(d, x, ours ? "--force replaces it: it holds a project of ours" : "--force replaces a project of ours only, and this is none");
+    ac_help(d, x,
+            ours ? "--force replaces it: it holds a project of ours"
+                 : "--force replaces a project of ours only, and this is none");
   return false;
 }

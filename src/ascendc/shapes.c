@@ -33,16 +33,19 @@ static bool same_sizes(const ac_graph *g, const ac_value *x, const ac_value *y) 
 
 static char *sym(ac_emit_ctx *c, const ac_sym *s) {
   static const char *const op[] = {[AC_SYM_ADD] = "+", [AC_SYM_MUL] = "*"};
-  static const char *const fn[] = {[AC_SYM_FLOORDIV] = "FloorDiv", [AC_SYM_MOD] = "FloorMod", [AC_SYM_MIN] = "Min", [AC_SYM_MAX] = "Max"};
+  static const char *const fn[] = {
+      [AC_SYM_FLOORDIV] = "FloorDiv", [AC_SYM_MOD] = "FloorMod", [AC_SYM_MIN] = "Min", [AC_SYM_MAX] = "Max"};
   if (s->kind == AC_SYM_CONST) return ac_sprintf(c->a, "Checked(%lld)", (long long)s->example);
   if (s->kind == AC_SYM_VAR) {
     const ac_symvar *v = &c->o->graph->vars.data[s->var];
     if (v->dim >= 0) return ac_sprintf(c->a, "Dim(shapes[%d], %d)", tensor_of_input(c, v->input), v->dim);
     int n = 0;
     for (int k = 0; k < v->input; k++) n += c->o->graph->inputs.data[k].role == AC_IN_SCALAR;
-    return n < (int)c->p->attrs.len ? ac_sprintf(c->a, "Checked(static_cast<int64_t>(%s))", c->p->attrs.data[n].name) : "Checked(0)";
+    return n < (int)c->p->attrs.len ? ac_sprintf(c->a, "Checked(static_cast<int64_t>(%s))", c->p->attrs.data[n].name)
+                                    : "Checked(0)";
   }
-  if (s->kind == AC_SYM_ADD || s->kind == AC_SYM_MUL) return ac_sprintf(c->a, "(%s %s %s)", sym(c, s->a), op[s->kind], sym(c, s->b));
+  if (s->kind == AC_SYM_ADD || s->kind == AC_SYM_MUL)
+    return ac_sprintf(c->a, "(%s %s %s)", sym(c, s->a), op[s->kind], sym(c, s->b));
   return ac_sprintf(c->a, "%s(%s, %s)", fn[s->kind], sym(c, s->a), sym(c, s->b));
 }
 
@@ -84,7 +87,8 @@ static void dims(ac_emit_ctx *c, ac_cpp *t, int i) {
   const char *name = c->p->tensors.data[i].name;
   for (int d = 0; d < x->rank; d++) {
     const ac_sym *s = x->shape[d];
-    if (s->kind == AC_SYM_VAR && g->vars.data[s->var].dim == d && tensor_of_input(c, g->vars.data[s->var].input) == i) continue;
+    if (s->kind == AC_SYM_VAR && g->vars.data[s->var].dim == d && tensor_of_input(c, g->vars.data[s->var].input) == i)
+      continue;
     refuse_unless(t, ac_sprintf(c->a, "Dim(shapes[%d], %d) == %s", i, d, sym(c, s)),
                   ac_sprintf(c->a, "size %d of %s is not %s", d, name, ac_sym_text(c->a, g, s)));
   }
@@ -92,12 +96,15 @@ static void dims(ac_emit_ctx *c, ac_cpp *t, int i) {
 
 /* A shape guard that says nothing for other ranks is only asked at the traced ranks. */
 static void guard(ac_emit_ctx *c, ac_cpp *t, const ac_guard *q) {
-  static const char *const op[] = {[AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
+  static const char *const op[] = {
+      [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   const ac_graph *g = c->o->graph;
   ac_buf why;
   ac_buf_init(&why, c->a);
   ac_printf(&why, "%s %s %s does not hold", ac_sym_text(c->a, g, q->a), op[q->kind], ac_sym_text(c->a, g, q->b));
-  if (q->reason) ac_printf(&why, " (%s%s%s)", q->reason, q->loc.line ? ", line " : "", q->loc.line ? ac_sprintf(c->a, "%d", q->loc.line) : "");
+  if (q->reason)
+    ac_printf(&why, " (%s%s%s)", q->reason, q->loc.line ? ", line " : "",
+              q->loc.line ? ac_sprintf(c->a, "%d", q->loc.line) : "");
   char *text = ac_strdup(c->a, ac_buf_str(&why));
   for (char *p = text; *p; p++)
     if (*p == '"' || *p == '\\' || *p == '\n' || *p == '?') *p = '\'';
@@ -129,13 +136,15 @@ void ac_host_guards(ac_emit_ctx *c, ac_cpp *t) {
   if (any && c->n_in > 1) {
     ac_comment(t, "All inputs have one shape.");
     for (int i = 1; i < c->n_in; i++)
-      refuse_unless(t, ac_sprintf(c->a, "SameShape(shapes[%d], shapes[0])", i),
-                    ac_sprintf(c->a, "%s and %s differ in shape", c->p->tensors.data[i].name, c->p->tensors.data[0].name));
+      refuse_unless(
+          t, ac_sprintf(c->a, "SameShape(shapes[%d], shapes[0])", i),
+          ac_sprintf(c->a, "%s and %s differ in shape", c->p->tensors.data[i].name, c->p->tensors.data[0].name));
   }
   if (!any)
     for (int i = 0; i < c->n_in; i++)
-      refuse_unless(t, ac_sprintf(c->a, "shapes[%d].rank == %d", i, graph_input(c, i)->value->rank),
-                    ac_sprintf(c->a, "%s does not have rank %d", c->p->tensors.data[i].name, graph_input(c, i)->value->rank));
+      refuse_unless(
+          t, ac_sprintf(c->a, "shapes[%d].rank == %d", i, graph_input(c, i)->value->rank),
+          ac_sprintf(c->a, "%s does not have rank %d", c->p->tensors.data[i].name, graph_input(c, i)->value->rank));
   if (any && g->guards.len) ac_open(t, "if (shapes[0].rank == %d)", graph_input(c, 0)->value->rank);
   if (!any)
     for (int i = 0; i < c->n_in; i++) dims(c, t, i);
@@ -147,7 +156,8 @@ void ac_host_guards(ac_emit_ctx *c, ac_cpp *t) {
 /* void OutputShapes(const ShapeView *inputs, attributes, int64_t (*dims)[16], ShapeView *outputs) */
 void ac_host_output_shapes(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "Shapes of the outputs from those of the inputs.");
-  ac_line(t, "inline void OutputShapes(const ShapeView *shapes%s, int64_t (*dims)[16], ShapeView *outputs)", ac_host_attr_params(c));
+  ac_line(t, "inline void OutputShapes(const ShapeView *shapes%s, int64_t (*dims)[16], ShapeView *outputs)",
+          ac_host_attr_params(c));
   ac_open(t, "%s", "");
   for (size_t i = 0; i < c->p->attrs.len; i++) ac_line(t, "(void)%s;", c->p->attrs.data[i].name);
   ac_line(t, "(void)dims;");
@@ -155,12 +165,14 @@ void ac_host_output_shapes(ac_emit_ctx *c, ac_cpp *t) {
   for (int o = 0; o < c->n_out; o++) {
     int like = ac_shape_like(c, o);
     if (like >= 0) {
-      ac_line(t, "outputs[%d] = shapes[%d]; // %s like %s", o, like, c->p->tensors.data[c->n_in + o].name, c->p->tensors.data[like].name);
+      ac_line(t, "outputs[%d] = shapes[%d]; // %s like %s", o, like, c->p->tensors.data[c->n_in + o].name,
+              c->p->tensors.data[like].name);
       continue;
     }
     const ac_value *v = matches(c) ? c->o->graph->outputs.data[o].value : NULL;
     int rank = v ? v->rank : 0;
-    for (int d = 0; d < rank; d++) ac_line(t, "dims[%d][%d] = (%s).v; // %s", o, d, sym(c, v->shape[d]), c->p->tensors.data[c->n_in + o].name);
+    for (int d = 0; d < rank; d++)
+      ac_line(t, "dims[%d][%d] = (%s).v; // %s", o, d, sym(c, v->shape[d]), c->p->tensors.data[c->n_in + o].name);
     ac_line(t, "outputs[%d] = ShapeView{dims[%d], %d};", o, o, rank);
   }
   if (!c->n_out) ac_line(t, "(void)outputs;");

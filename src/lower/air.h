@@ -18,32 +18,44 @@ typedef AC_VEC(ac_astmt *) ac_ablock;
 
 typedef enum { AC_AT_INT, AC_AT_FLOAT, AC_AT_BOOL } ac_atype; /* int64_t, float, bool */
 typedef enum {
-  AC_AE_INT,       /* i */
-  AC_AE_FLOAT,     /* f; inf and NaN included */
-  AC_AE_BOOL,      /* i */
-  AC_AE_VAR,       /* name: local, parameter, class member, attribute or tiling field, unique in its scope */
-  AC_AE_NEG,       /* -a */
-  AC_AE_NOT,       /* !a */
-  AC_AE_ADD, AC_AE_SUB, AC_AE_MUL,
-  AC_AE_DIV,       /* float division */
-  AC_AE_FLOORDIV,  /* toward minus infinity, as in Python; host: division by 0 refuses */
-  AC_AE_MOD,       /* sign of the divisor, as in Python */
-  AC_AE_MIN, AC_AE_MAX,
-  AC_AE_POW,       /* host only; integers with b >= 0, or floats */
-  AC_AE_CDIV,      /* ceil(a / b) */
-  AC_AE_ALIGN_UP, AC_AE_ALIGN_DOWN, /* a to a multiple of b > 0 */
-  AC_AE_EQ, AC_AE_NE, AC_AE_LT, AC_AE_LE, AC_AE_GT, AC_AE_GE,
-  AC_AE_AND, AC_AE_OR,
-  AC_AE_COND,      /* c ? a : b */
-  AC_AE_TO_FLOAT, AC_AE_TO_INT, /* conversion; to int truncates */
-  AC_AE_BLOCK_IDX, AC_AE_BLOCK_NUM, /* kernel: AscendC::GetBlockIdx / GetBlockNum */
+  AC_AE_INT,   /* i */
+  AC_AE_FLOAT, /* f; inf and NaN included */
+  AC_AE_BOOL,  /* i */
+  AC_AE_VAR,   /* name: local, parameter, class member, attribute or tiling field, unique in its scope */
+  AC_AE_NEG,   /* -a */
+  AC_AE_NOT,   /* !a */
+  AC_AE_ADD,
+  AC_AE_SUB,
+  AC_AE_MUL,
+  AC_AE_DIV,      /* float division */
+  AC_AE_FLOORDIV, /* toward minus infinity, as in Python; host: division by 0 refuses */
+  AC_AE_MOD,      /* sign of the divisor, as in Python */
+  AC_AE_MIN,
+  AC_AE_MAX,
+  AC_AE_POW,  /* host only; integers with b >= 0, or floats */
+  AC_AE_CDIV, /* ceil(a / b) */
+  AC_AE_ALIGN_UP,
+  AC_AE_ALIGN_DOWN, /* a to a multiple of b > 0 */
+  AC_AE_EQ,
+  AC_AE_NE,
+  AC_AE_LT,
+  AC_AE_LE,
+  AC_AE_GT,
+  AC_AE_GE,
+  AC_AE_AND,
+  AC_AE_OR,
+  AC_AE_COND, /* c ? a : b */
+  AC_AE_TO_FLOAT,
+  AC_AE_TO_INT, /* conversion; to int truncates */
+  AC_AE_BLOCK_IDX,
+  AC_AE_BLOCK_NUM, /* kernel: AscendC::GetBlockIdx / GetBlockNum */
   /* host only */
-  AC_AE_CORES,     /* vector cores available */
-  AC_AE_UB,        /* bytes of UB that a program may use */
-  AC_AE_DIM,       /* size `i` of tensor `tensor`; negative i counts from the end; outside the rank: refusal */
-  AC_AE_RANK,      /* of tensor */
-  AC_AE_NUMEL,     /* of tensor */
-  AC_AE_DIMPROD,   /* product of tensor's sizes [a:b] with Python's slice rules; a or b may be NULL */
+  AC_AE_CORES,   /* vector cores available */
+  AC_AE_UB,      /* bytes of UB that a program may use */
+  AC_AE_DIM,     /* size `i` of tensor `tensor`; negative i counts from the end; outside the rank: refusal */
+  AC_AE_RANK,    /* of tensor */
+  AC_AE_NUMEL,   /* of tensor */
+  AC_AE_DIMPROD, /* product of tensor's sizes [a:b] with Python's slice rules; a or b may be NULL */
 } ac_aekind;
 struct ac_aexpr {
   ac_aekind kind;
@@ -90,8 +102,8 @@ typedef struct {
   const char *name;   /* member name, e.g. "xQueue", "sumBuf" */
   const char *buffer; /* the DSL buffer it serves, or what the compiler uses it for */
   ac_amem mem;
-  ac_dtype dtype;     /* element type of tensors of it */
-  int depth;          /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time */
+  ac_dtype dtype; /* element type of tensors of it */
+  int depth; /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time */
   bool pinned;        /* the program fixed the depth: no fall-back */
   ac_aexpr *elements; /* of one tensor, before rounding; over the kernel's fields */
   ac_aexpr *pitch;    /* rows of a two-dimensional buffer start so many elements apart; NULL: packed */
@@ -108,8 +120,8 @@ struct ac_atensor {
 typedef struct {
   const char *name; /* member name, e.g. "xGm" */
   ac_dtype dtype;
-  int param;        /* position in the kernel's tensor parameters */
-  bool in, out;     /* loaded from / stored to by this kernel */
+  int param;    /* position in the kernel's tensor parameters */
+  bool in, out; /* loaded from / stored to by this kernel */
 } ac_agm;
 typedef struct {
   const char *name;
@@ -135,27 +147,40 @@ typedef struct {
   ac_atensor *tensor; /* NULL: a scalar */
   ac_aexpr *offset;   /* elements, or NULL for 0 */
   ac_aexpr *scalar;
-  ac_dtype view;      /* ReinterpretCast to this dtype, or AC_NODTYPE */
+  ac_dtype view; /* ReinterpretCast to this dtype, or AC_NODTYPE */
 } ac_aoperand;
 
 typedef enum { AC_CMP_LT, AC_CMP_GT, AC_CMP_EQ, AC_CMP_LE, AC_CMP_GE, AC_CMP_NE } ac_cmp;
-typedef enum { AC_EV_V_S, AC_EV_S_V, AC_EV_MTE2_V, AC_EV_V_MTE2, AC_EV_V_MTE3, AC_EV_MTE3_V, AC_EV_MTE2_S, AC_EV_S_MTE2,
-               AC_EV_MTE3_S, AC_EV_S_MTE3, AC_EV_MTE2_MTE3, AC_EV_MTE3_MTE2, AC_EV_COUNT } ac_event;
+typedef enum {
+  AC_EV_V_S,
+  AC_EV_S_V,
+  AC_EV_MTE2_V,
+  AC_EV_V_MTE2,
+  AC_EV_V_MTE3,
+  AC_EV_MTE3_V,
+  AC_EV_MTE2_S,
+  AC_EV_S_MTE2,
+  AC_EV_MTE3_S,
+  AC_EV_S_MTE3,
+  AC_EV_MTE2_MTE3,
+  AC_EV_MTE3_MTE2,
+  AC_EV_COUNT
+} ac_event;
 extern const char *const ac_event_names[AC_EV_COUNT]; /* "V_S", ... */
 
 /* A copy between global memory and UB: `rows` rows of `cols` elements; outer axes have become loops. */
 typedef struct {
   bool to_ub;
-  int gm;               /* index into ac_akernel.gms */
+  int gm; /* index into ac_akernel.gms */
   ac_aexpr *gm_offset;
   ac_atensor *ub;
-  ac_aexpr *ub_offset;  /* NULL: 0 */
+  ac_aexpr *ub_offset;   /* NULL: 0 */
   ac_aexpr *rows, *cols; /* rows NULL: one row. A zero skips the copy */
-  ac_aexpr *gm_stride;  /* from row to row, elements; NULL with rows NULL */
-  ac_aexpr *ub_pitch;   /* from row to row, elements; a multiple of 32 bytes */
-  ac_aexpr *pad;        /* to_ub: value of the lanes from cols to the next 32-byte boundary; NULL: undefined lanes */
-  bool exact;           /* proved: cols * size is a multiple of 32, one row: plain DataCopy does */
-  bool by_element;      /* `cols` elements, each gm_stride from the last: scalar copy, element by element, to_ub only */
+  ac_aexpr *gm_stride;   /* from row to row, elements; NULL with rows NULL */
+  ac_aexpr *ub_pitch;    /* from row to row, elements; a multiple of 32 bytes */
+  ac_aexpr *pad;         /* to_ub: value of the lanes from cols to the next 32-byte boundary; NULL: undefined lanes */
+  bool exact;            /* proved: cols * size is a multiple of 32, one row: plain DataCopy does */
+  bool by_element; /* `cols` elements, each gm_stride from the last: scalar copy, element by element, to_ub only */
   /* Until `align`: the tile as the DSL has it, outermost axis first; rows, cols, gm_stride and ub_pitch are unset. */
   int rank;
   struct {
@@ -171,18 +196,20 @@ typedef enum {
   AC_AS_WHILE,   /* cond, body */
   AC_AS_IF,      /* cond, body, orelse */
   AC_AS_BREAK,
-  AC_AS_RETURN,  /* leaves Process */
-  AC_AS_CALL,    /* method, args */
-  AC_AS_ALLOC,   /* tensor = buffer.AllocTensor */
-  AC_AS_ENQUE, AC_AS_DEQUE, AC_AS_FREE, /* tensor through its buffer's queue */
-  AC_AS_GET,     /* tensor = TBuf.Get */
-  AC_AS_COPY,    /* copy */
-  AC_AS_INST,    /* inst, ops, count, round, cmp */
-  AC_AS_PRIM,    /* prim, ops, count: a composed primitive; gone after `legalise` */
-  AC_AS_GETVALUE,   /* var = ops[0][offset] (UB) or gm[offset] (gm >= 0), converted to var.type */
-  AC_AS_SETVALUE,   /* ops[0][offset] = value */
-  AC_AS_FLAG,    /* event: FetchEventID, SetFlag, WaitFlag in one */
-  AC_AS_BARRIER, /* PipeBarrier<PIPE_ALL> */
+  AC_AS_RETURN, /* leaves Process */
+  AC_AS_CALL,   /* method, args */
+  AC_AS_ALLOC,  /* tensor = buffer.AllocTensor */
+  AC_AS_ENQUE,
+  AC_AS_DEQUE,
+  AC_AS_FREE,     /* tensor through its buffer's queue */
+  AC_AS_GET,      /* tensor = TBuf.Get */
+  AC_AS_COPY,     /* copy */
+  AC_AS_INST,     /* inst, ops, count, round, cmp */
+  AC_AS_PRIM,     /* prim, ops, count: a composed primitive; gone after `legalise` */
+  AC_AS_GETVALUE, /* var = ops[0][offset] (UB) or gm[offset] (gm >= 0), converted to var.type */
+  AC_AS_SETVALUE, /* ops[0][offset] = value */
+  AC_AS_FLAG,     /* event: FetchEventID, SetFlag, WaitFlag in one */
+  AC_AS_BARRIER,  /* PipeBarrier<PIPE_ALL> */
   AC_AS_SYNC_ALL,
   /* host code only */
   AC_AS_REFUSE,  /* text: this shape is not served */
@@ -191,65 +218,66 @@ typedef enum {
 } ac_askind;
 
 typedef struct {
-  int kernel;           /* index into ac_program.kernels */
-  int key;              /* tiling key, 1..n */
-  ac_aexpr *blocks;     /* cores wanted; clamped to 1..available */
-  ac_aexpr **values;    /* one a kernel field: ac_akernel.fields order */
-  int *tensors;         /* one a kernel tensor parameter: index into ac_program.tensors, or -1 - i for workspaces[i] */
+  int kernel;        /* index into ac_program.kernels */
+  int key;           /* tiling key, 1..n */
+  ac_aexpr *blocks;  /* cores wanted; clamped to 1..available */
+  ac_aexpr **values; /* one a kernel field: ac_akernel.fields order */
+  int *tensors;      /* one a kernel tensor parameter: index into ac_program.tensors, or -1 - i for workspaces[i] */
 } ac_alaunch;
 
 struct ac_astmt {
   ac_askind kind;
-  ac_loc loc;           /* in the DSL source */
+  ac_loc loc; /* in the DSL source */
   const char *text;
   const char *trailing; /* the DSL's comment at the end of the line, or NULL */
   ac_avar var;
   ac_aexpr *value, *lo, *hi, *step, *cond;
   ac_ablock body, orelse;
-  int method;           /* CALL: index into ac_akernel.methods */
+  int method; /* CALL: index into ac_akernel.methods */
   ac_aexpr **args;
   int n_args;
   ac_atensor *tensor;
   ac_acopy *copy;
   ac_inst inst;
-  int prim;             /* ac_cprim (craft.h) */
-  ac_aoperand ops[5];   /* destination first, then sources in the order of the AscendC call, without count, mode, rounding */
+  int prim; /* ac_cprim (craft.h) */
+  ac_aoperand
+      ops[5]; /* destination first, then sources in the order of the AscendC call, without count, mode, rounding */
   int n_ops;
-  ac_aexpr *count;      /* elements */
+  ac_aexpr *count; /* elements */
   ac_round round;
   ac_cmp cmp;
-  int gm;               /* GETVALUE of global memory; -1: UB */
+  int gm; /* GETVALUE of global memory; -1: UB */
   ac_event event;
   ac_alaunch *launch;
 };
 
 typedef struct {
-  const char *name;       /* the DSL kernel */
-  const char *cls;        /* C++ class, e.g. "KernelRelu" */
+  const char *name; /* the DSL kernel */
+  const char *cls;  /* C++ class, e.g. "KernelRelu" */
   ac_strvec comments;
   const char *doc;
-  int n_tensors;          /* tensor parameters, in order */
-  const char **tensors;   /* their names */
+  int n_tensors;        /* tensor parameters, in order */
+  const char **tensors; /* their names */
   AC_VEC(ac_agm) gms;
   AC_VEC(ac_abuffer) buffers;
   AC_VEC(ac_atensor *) handles;
   AC_VEC(ac_akfield) fields;
-  AC_VEC(ac_avar) members; /* scalars that live across methods */
+  AC_VEC(ac_avar) members;    /* scalars that live across methods */
   AC_VEC(ac_amethod) methods; /* [0] is Process */
   bool sync_all;
-  bool select;            /* uses Select modes that take the last 8 KB of UB */
+  bool select; /* uses Select modes that take the last 8 KB of UB */
   ac_loc loc;
 } ac_akernel;
 
 typedef struct {
   const char *op, *op_type; /* "softmax_custom", "SoftmaxCustom" */
   const ac_chip *chip;
-  ac_strvec comments;     /* head of the DSL file */
+  ac_strvec comments; /* head of the DSL file */
   AC_VEC(ac_aparam) tensors;
   AC_VEC(ac_aattr) attrs;
   AC_VEC(ac_afield) fields;
   AC_VEC(ac_aworkspace) workspaces;
-  ac_ablock host;         /* ends in a launch or a refusal on every path */
+  ac_ablock host; /* ends in a launch or a refusal on every path */
   const char *host_doc;
   AC_VEC(ac_akernel *) kernels;
   AC_VEC(ac_alaunch *) launches; /* launches.data[k - 1] has key k */

@@ -21,7 +21,9 @@ static void refuse(align *l, ac_loc loc, const char *what, const char *help) {
   l->ok = false;
 }
 
-static ac_dtype dtype_of(align *l, const ac_atensor *t) { return l->k->buffers.data[t->buffer].dtype; }
+static ac_dtype dtype_of(align *l, const ac_atensor *t) {
+  return l->k->buffers.data[t->buffer].dtype;
+}
 static bool is(const ac_aexpr *e, int64_t v) {
   int64_t x;
   return e && ac_ae_const(e, &x) && x == v;
@@ -47,7 +49,8 @@ bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge) {
 static ac_astmt *fill(align *l, const ac_astmt *s, ac_atensor *t, ac_aexpr *v, ac_aexpr *n) {
   ac_dtype d = dtype_of(l, t);
   if (!(ac_insts[AC_I_DUP].dtypes & AC_BIT(d))) {
-    refuse(l, s->loc, "a pad value for a buffer of this dtype cannot be filled in", "load without pad= and cast first");
+    refuse(l, s->loc, "a pad value for a buffer of this dtype cannot be filled in",
+           "load without pad= and cast first");
     return NULL;
   }
   ac_astmt *f = ac_as_new(l->c->a, AC_AS_INST, s->loc);
@@ -64,7 +67,10 @@ static ac_aexpr *pitch(align *l, const ac_astmt *s, const ac_acopy *c, int per_b
   ac_aexpr *cols = c->axis[c->rank - 1].extent, *own = l->k->buffers.data[c->ub->buffer].pitch;
   if (own && c->rank == 2) return own;
   if (!own && ac_ae_multiple(cols, per_block)) return cols;
-  refuse(l, s->loc, own ? "a tile of more than two axes with gaps between its rows" : "rows that are apart in global memory go to a one-dimensional buffer, and their bytes are not known to be a multiple of 32",
+  refuse(l, s->loc,
+         own ? "a tile of more than two axes with gaps between its rows"
+             : "rows that are apart in global memory go to a one-dimensional buffer, and their bytes are not known "
+               "to be a multiple of 32",
          own ? "copy two-dimensional parts of it" : "give the buffer two dimensions, or copy one row at a time");
   return cols;
 }
@@ -81,7 +87,8 @@ static void copy(align *l, ac_astmt *s, ac_ablock *out) {
   } else if (!is(c->axis[c->rank - 1].stride, 1)) {
     c->by_element = true;
     if (!c->to_ub) {
-      refuse(l, s->loc, "a store whose neighbouring elements are apart in global memory", "store along the axis with stride 1");
+      refuse(l, s->loc, "a store whose neighbouring elements are apart in global memory",
+             "store along the axis with stride 1");
       return;
     }
     if (c->rank > 1) {
@@ -142,7 +149,8 @@ static void block(align *l, ac_ablock *b) {
     }
     if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
       int lanes = 256 / ac_dtypes[dtype_of(l, s->ops[1].tensor)].bytes;
-      if (!ac_ae_multiple(s->count, lanes)) s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, lanes));
+      if (!ac_ae_multiple(s->count, lanes))
+        s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, lanes));
     }
     ac_push(l->c->a, &out, s);
   }

@@ -53,7 +53,8 @@ static void check_host(check *c) {
   for (size_t i = 0; i < p->launches.len; i++) check_launch(c, p->launches.data[i], i);
   for (size_t i = 0; i < p->fields.len; i++)
     for (size_t j = 0; j < i; j++)
-      if (!strcmp(p->fields.data[i].name, p->fields.data[j].name)) fail(c, "two tiling fields are named '%s'", p->fields.data[i].name);
+      if (!strcmp(p->fields.data[i].name, p->fields.data[j].name))
+        fail(c, "two tiling fields are named '%s'", p->fields.data[i].name);
 }
 
 /* ---- place: sizes and depths; events ---- */
@@ -67,7 +68,8 @@ static void check_place(check *c) {
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
     if (!b->elements) fail(c, "buffer '%s' has no size", b->name);
-    if (b->depth < 1 || (b->mem == AC_MEM_VECCALC && b->depth != 1)) fail(c, "buffer '%s' has depth %d", b->name, b->depth);
+    if (b->depth < 1 || (b->mem == AC_MEM_VECCALC && b->depth != 1))
+      fail(c, "buffer '%s' has depth %d", b->name, b->depth);
     if (b->round_to != 32 && b->round_to != 256) fail(c, "buffer '%s' is rounded to %d bytes", b->name, b->round_to);
     if (b->sync && b->mem != AC_MEM_VECCALC) fail(c, "buffer '%s' is ordered by a queue and by flags", b->name);
     for (size_t j = 0; j < i; j++)
@@ -82,7 +84,8 @@ static void check_place(check *c) {
       sum += b->depth;
       pinned |= b->pinned;
     }
-    if (sum > 8 && !pinned) fail(c, "the %s queues of '%s' hold %d slots; there are 8 events", kinds[n].name, k->name, sum);
+    if (sum > 8 && !pinned)
+      fail(c, "the %s queues of '%s' hold %d slots; there are 8 events", kinds[n].name, k->name, sum);
   }
 }
 
@@ -102,21 +105,27 @@ static int handle_of(flow *f, const ac_atensor *t) {
   fail(f->c, "a statement uses a tensor that the kernel does not have");
   return 0;
 }
-static bool is_queue(flow *f, const ac_atensor *t) { return f->c->k->buffers.data[t->buffer].mem != AC_MEM_VECCALC; }
+static bool is_queue(flow *f, const ac_atensor *t) {
+  return f->c->k->buffers.data[t->buffer].mem != AC_MEM_VECCALC;
+}
 
 static void step(flow *f, const ac_astmt *s, qstate from, qstate to, const char *what) {
   int h = handle_of(f, s->tensor);
   if (!is_queue(f, s->tensor)) fail(f->c, "%s of '%s', which is no queue", what, s->tensor->name);
   bool drop = to == IDLE && f->state[h] == FILLING; /* Free without EnQue is legal */
-  if (f->state[h] != from && !drop) fail(f->c, "%s of '%s' out of step: it is %s", what, s->tensor->name,
-                                         (const char *const[]){"idle", "being filled", "queued", "in use"}[f->state[h]]);
+  if (f->state[h] != from && !drop)
+    fail(f->c, "%s of '%s' out of step: it is %s", what, s->tensor->name,
+         (const char *const[]){"idle", "being filled", "queued", "in use"}[f->state[h]]);
   f->state[h] = (unsigned char)to;
 }
 static void uses(flow *f, const ac_atensor *t, bool load, bool store, const char *what) {
   if (!t || !is_queue(f, t)) return;
   qstate s = (qstate)f->state[handle_of(f, t)];
   ac_amem mem = f->c->k->buffers.data[t->buffer].mem;
-  bool ok = load ? s == FILLING : store ? s == TAKEN : mem == AC_MEM_VECOUT ? s == FILLING : s == TAKEN || s == FILLING;
+  bool ok = load                   ? s == FILLING
+            : store                ? s == TAKEN
+            : mem == AC_MEM_VECOUT ? s == FILLING
+                                   : s == TAKEN || s == FILLING;
   if (!ok) fail(f->c, "%s of '%s' while its queue slot is not at hand", what, t->name);
 }
 
@@ -136,20 +145,26 @@ static void run_statement(flow *f, const ac_astmt *s) {
   case AC_AS_ENQUE: step(f, s, FILLING, QUEUED, "EnQue"); break;
   case AC_AS_DEQUE: step(f, s, QUEUED, TAKEN, "DeQue"); break;
   case AC_AS_FREE: step(f, s, TAKEN, IDLE, "FreeTensor"); break;
-  case AC_AS_COPY: uses(f, s->copy->ub, s->copy->to_ub, !s->copy->to_ub, s->copy->to_ub ? "a load" : "a store"); break;
-  case AC_AS_INST: case AC_AS_PRIM:
+  case AC_AS_COPY:
+    uses(f, s->copy->ub, s->copy->to_ub, !s->copy->to_ub, s->copy->to_ub ? "a load" : "a store");
+    break;
+  case AC_AS_INST:
+  case AC_AS_PRIM:
     for (int i = 0; i < s->n_ops; i++) uses(f, s->ops[i].tensor, false, false, "a use");
     break;
   case AC_AS_GETVALUE: uses(f, s->ops[0].tensor, false, false, "a scalar read"); break;
-  case AC_AS_RETURN: case AC_AS_BREAK:
+  case AC_AS_RETURN:
+  case AC_AS_BREAK:
     for (size_t i = 0; s->kind == AC_AS_RETURN && i < f->c->k->handles.len && i < MAX_HANDLES; i++)
-      if (f->state[i] != IDLE) fail(f->c, "the kernel returns while '%s' is in a queue", f->c->k->handles.data[i]->name);
+      if (f->state[i] != IDLE)
+        fail(f->c, "the kernel returns while '%s' is in a queue", f->c->k->handles.data[i]->name);
     break;
   case AC_AS_CALL:
     if (f->depth++ < 8) run(f, &f->c->k->methods.data[s->method].body);
     f->depth--;
     break;
-  case AC_AS_FOR: case AC_AS_WHILE: run_branch(f, &s->body, &before, "a loop that may run zero times"); break;
+  case AC_AS_FOR:
+  case AC_AS_WHILE: run_branch(f, &s->body, &before, "a loop that may run zero times"); break;
   case AC_AS_IF:
     run_branch(f, &s->body, &before, "one side of an if");
     memcpy(f->state, before.state, sizeof f->state);
@@ -175,7 +190,9 @@ static void check_process(check *c) {
 
 /* ---- legalise: only instructions, of dtypes that they have ---- */
 
-static ac_dtype dtype_of(check *c, const ac_aoperand *o) { return o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype; }
+static ac_dtype dtype_of(check *c, const ac_aoperand *o) {
+  return o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype;
+}
 
 static void legal(void *user, ac_astmt *s) {
   check *c = user;
@@ -192,8 +209,10 @@ static void legal(void *user, ac_astmt *s) {
   if (i->form == AC_FORM_REDUCE && (s->n_ops < 3 || !s->ops[2].tensor || s->ops[2].tensor == s->ops[1].tensor))
     fail(c, "%s of '%s' has no work tensor of its own", i->asc, s->ops[1].tensor->name);
   if (i->form == AC_FORM_CAST && !(ac_cast_rounds(d, dtype_of(c, &s->ops[1])) & (1u << s->round)))
-    fail(c, "there is no cast from %s to %s with this rounding", ac_dtypes[dtype_of(c, &s->ops[1])].name, ac_dtypes[d].name);
-  if ((i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S) && !c->k->select) fail(c, "Select without its reserved bytes of UB");
+    fail(c, "there is no cast from %s to %s with this rounding", ac_dtypes[dtype_of(c, &s->ops[1])].name,
+         ac_dtypes[d].name);
+  if ((i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S) && !c->k->select)
+    fail(c, "Select without its reserved bytes of UB");
 }
 
 /* ---- align: rows of bytes ---- */
@@ -205,15 +224,18 @@ static void aligned(void *user, ac_astmt *s) {
     int per_block = 32 / ac_dtypes[c->k->buffers.data[y->ub->buffer].dtype].bytes;
     if (y->rank || !y->cols) fail(c, "a copy of '%s' is still a tile", y->ub->name);
     if (y->rows && (!y->gm_stride || !y->ub_pitch)) fail(c, "a copy of rows of '%s' has no strides", y->ub->name);
-    if (y->rows && !ac_ae_multiple(y->ub_pitch, per_block)) fail(c, "rows of '%s' do not start on 32 bytes", y->ub->name);
-    if (y->exact && !ac_ae_multiple(y->cols, per_block)) fail(c, "a plain DataCopy of '%s' is not proved to be whole blocks", y->ub->name);
+    if (y->rows && !ac_ae_multiple(y->ub_pitch, per_block))
+      fail(c, "rows of '%s' do not start on 32 bytes", y->ub->name);
+    if (y->exact && !ac_ae_multiple(y->cols, per_block))
+      fail(c, "a plain DataCopy of '%s' is not proved to be whole blocks", y->ub->name);
   }
   if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
     int lanes = 256 / ac_dtypes[dtype_of(c, &s->ops[1])].bytes;
     if (!ac_ae_multiple(s->count, lanes)) fail(c, "%s does not count whole repeats", ac_insts[s->inst].asc);
     for (int i = 1; i < s->n_ops; i++)
       if (s->ops[i].tensor && c->k->buffers.data[s->ops[i].tensor->buffer].round_to != 256)
-        fail(c, "%s reads whole repeats of '%s', which is rounded to 32 bytes", ac_insts[s->inst].asc, s->ops[i].tensor->name);
+        fail(c, "%s reads whole repeats of '%s', which is rounded to 32 bytes", ac_insts[s->inst].asc,
+             s->ops[i].tensor->name);
   }
 }
 
@@ -237,16 +259,25 @@ static void check_sync(check *c) {
   for (size_t i = 0; i < c->k->methods.len; i++) flags_around(c, &c->k->methods.data[i].body);
 }
 static void walk(check *c, void (*f)(void *, ac_astmt *)) {
-  for (size_t i = 0; i < c->k->methods.len; i++) ac_as_walk(&((ac_akernel *)(uintptr_t)c->k)->methods.data[i].body, f, c);
+  for (size_t i = 0; i < c->k->methods.len; i++)
+    ac_as_walk(&((ac_akernel *)(uintptr_t)c->k)->methods.data[i].body, f, c);
 }
-static void check_legalise(check *c) { walk(c, legal); }
-static void check_align(check *c) { walk(c, aligned); }
-static void nothing(check *c) { (void)c; }
+static void check_legalise(check *c) {
+  walk(c, legal);
+}
+static void check_align(check *c) {
+  walk(c, aligned);
+}
+static void nothing(check *c) {
+  (void)c;
+}
 
 static const struct {
   const char *pass;
   void (*kernel)(check *c);
-} checks[] = {{"host", nothing}, {"place", check_place}, {"process", check_process}, {"legalise", check_legalise}, {"align", check_align}, {"sync", check_sync}};
+} checks[] = {{"host", nothing},          {"place", check_place},
+              {"process", check_process}, {"legalise", check_legalise},
+              {"align", check_align},     {"sync", check_sync}};
 
 const char *ac_program_check(ac_arena *a, const ac_program *p, const char *pass) {
   check c = {.a = a, .p = p};

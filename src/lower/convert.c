@@ -36,7 +36,8 @@ static ac_aexpr *of_tensor(ac_lconv *v, const ac_cexpr *e, const ac_cexpr *t, ac
 static ac_aexpr *slice_product(ac_lconv *v, const ac_cexpr *e, const ac_cexpr *dims) {
   const ac_cexpr *t = shape_of(dims);
   if (t) return of_tensor(v, e, t, AC_AE_DIMPROD, NULL, NULL);
-  if (dims->kind == AC_CE_INDEX && (t = shape_of(dims->a)) && dims->n_args == 1 && dims->args[0]->kind == AC_CE_SLICE) {
+  if (dims->kind == AC_CE_INDEX && (t = shape_of(dims->a)) && dims->n_args == 1 &&
+      dims->args[0]->kind == AC_CE_SLICE) {
     const ac_cexpr *s = dims->args[0];
     ac_aexpr *lo = s->a ? ac_lower_expr(v, s->a) : NULL, *hi = s->b ? ac_lower_expr(v, s->b) : NULL;
     if ((s->a && !lo) || (s->b && !hi) || s->c) return bad(v, e, "this slice");
@@ -153,11 +154,20 @@ static ac_aexpr *power(ac_lconv *v, const ac_cexpr *e, ac_aexpr *x, ac_aexpr *y)
 }
 
 static ac_aexpr *binary(ac_lconv *v, const ac_cexpr *e) {
-  static const ac_aekind kinds[] = {
-      [AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB, [AC_OP_MUL] = AC_AE_MUL, [AC_OP_DIV] = AC_AE_DIV,
-      [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD, [AC_OP_AND] = AC_AE_AND, [AC_OP_OR] = AC_AE_OR,
-      [AC_OP_EQ] = AC_AE_EQ, [AC_OP_NE] = AC_AE_NE, [AC_OP_LT] = AC_AE_LT, [AC_OP_LE] = AC_AE_LE, [AC_OP_GT] = AC_AE_GT,
-      [AC_OP_GE] = AC_AE_GE};
+  static const ac_aekind kinds[] = {[AC_OP_ADD] = AC_AE_ADD,
+                                    [AC_OP_SUB] = AC_AE_SUB,
+                                    [AC_OP_MUL] = AC_AE_MUL,
+                                    [AC_OP_DIV] = AC_AE_DIV,
+                                    [AC_OP_FLOORDIV] = AC_AE_FLOORDIV,
+                                    [AC_OP_MOD] = AC_AE_MOD,
+                                    [AC_OP_AND] = AC_AE_AND,
+                                    [AC_OP_OR] = AC_AE_OR,
+                                    [AC_OP_EQ] = AC_AE_EQ,
+                                    [AC_OP_NE] = AC_AE_NE,
+                                    [AC_OP_LT] = AC_AE_LT,
+                                    [AC_OP_LE] = AC_AE_LE,
+                                    [AC_OP_GT] = AC_AE_GT,
+                                    [AC_OP_GE] = AC_AE_GE};
   ac_aexpr *x = ac_lower_expr(v, e->a), *y = x ? ac_lower_expr(v, e->b) : NULL;
   if (!y) return NULL;
   if (e->op == AC_OP_POW) return power(v, e, x, y);
@@ -212,9 +222,11 @@ ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e) {
     if (!strcmp(e->s, "ndim")) return of_tensor(v, e, e->a, AC_AE_RANK, NULL, NULL);
     return bad(v, e, "this attribute");
   case AC_CE_COND: {
-    ac_aexpr *cnd = ac_lower_expr(v, e->c), *x = cnd ? ac_lower_expr(v, e->a) : NULL, *y = x ? ac_lower_expr(v, e->b) : NULL;
+    ac_aexpr *cnd = ac_lower_expr(v, e->c), *x = cnd ? ac_lower_expr(v, e->a) : NULL,
+             *y = x ? ac_lower_expr(v, e->b) : NULL;
     if (!y) return NULL;
-    if (x->type != y->type && (x->type == AC_AT_FLOAT || y->type == AC_AT_FLOAT)) x = ac_ae_to_float(a, x), y = ac_ae_to_float(a, y);
+    if (x->type != y->type && (x->type == AC_AT_FLOAT || y->type == AC_AT_FLOAT))
+      x = ac_ae_to_float(a, x), y = ac_ae_to_float(a, y);
     ac_aexpr *r = ac_ae(a, AC_AE_COND, x->type, x, y);
     r->c = ac_ae_to_bool(a, cnd);
     return r;

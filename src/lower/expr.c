@@ -35,7 +35,9 @@ bool ac_ae_const(const ac_aexpr *e, int64_t *v) {
   return true;
 }
 
-static bool compares(ac_aekind k) { return k >= AC_AE_EQ && k <= AC_AE_OR; }
+static bool compares(ac_aekind k) {
+  return k >= AC_AE_EQ && k <= AC_AE_OR;
+}
 
 static int64_t floordiv(int64_t x, int64_t y) {
   int64_t q = x / y;
@@ -102,13 +104,17 @@ ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x, ac_aexpr *y) {
   if (kx && ky && fold(k, cx, cy, &r)) return ac_ae_int(a, r);
   if (ky && cy == 0 && (k == AC_AE_ADD || k == AC_AE_SUB)) return x;
   if (kx && cx == 0 && k == AC_AE_ADD) return y;
-  if (ky && cy == 1 && (k == AC_AE_MUL || k == AC_AE_FLOORDIV || k == AC_AE_CDIV || k == AC_AE_ALIGN_UP || k == AC_AE_ALIGN_DOWN)) return x;
+  if (ky && cy == 1 &&
+      (k == AC_AE_MUL || k == AC_AE_FLOORDIV || k == AC_AE_CDIV || k == AC_AE_ALIGN_UP || k == AC_AE_ALIGN_DOWN))
+    return x;
   if (kx && cx == 1 && k == AC_AE_MUL) return y;
   if (k == AC_AE_MUL && ((kx && cx == 0) || (ky && cy == 0))) return ac_ae_int(a, 0);
   return ac_ae(a, k, AC_AT_INT, x, y);
 }
 
-static bool same_name(const char *x, const char *y) { return x == y || (x && y && !strcmp(x, y)); }
+static bool same_name(const char *x, const char *y) {
+  return x == y || (x && y && !strcmp(x, y));
+}
 
 bool ac_ae_equal(const ac_aexpr *x, const ac_aexpr *y) {
   if (x == y) return true;
@@ -123,9 +129,13 @@ bool ac_ae_multiple(const ac_aexpr *e, int64_t n) {
   case AC_AE_INT: return e->i % n == 0;
   case AC_AE_NEG: return ac_ae_multiple(e->a, n);
   case AC_AE_MUL: return ac_ae_multiple(e->a, n) || ac_ae_multiple(e->b, n);
-  case AC_AE_ADD: case AC_AE_SUB: case AC_AE_MIN: case AC_AE_MAX: case AC_AE_COND:
-    return ac_ae_multiple(e->a, n) && ac_ae_multiple(e->b, n);
-  case AC_AE_ALIGN_UP: case AC_AE_ALIGN_DOWN: return ac_ae_multiple(e->b, n);
+  case AC_AE_ADD:
+  case AC_AE_SUB:
+  case AC_AE_MIN:
+  case AC_AE_MAX:
+  case AC_AE_COND: return ac_ae_multiple(e->a, n) && ac_ae_multiple(e->b, n);
+  case AC_AE_ALIGN_UP:
+  case AC_AE_ALIGN_DOWN: return ac_ae_multiple(e->b, n);
   default: return false;
   }
 }
@@ -153,22 +163,193 @@ bool ac_ae_mentions(const ac_aexpr *e, const char *name) {
 /* ---- names ---- */
 
 /* Keywords of C++, macros of AscendC, names that the emitted text uses itself. */
-static const char *const taken[] = {
-    "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class", "compl",
-    "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
-    "extern", "false", "float", "for", "friend", "goto", "half", "if", "inline", "int", "long", "mutable", "namespace", "new",
-    "noexcept", "not", "nullptr", "operator", "or", "private", "protected", "public", "register", "return", "short", "signed",
-    "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "bfloat16_t", "pipe", "tiling", "workspace",
-    "bufferNum", "plan", "shapes", "cores", "ub", "block_idx", "block_num", "stdin", "stdout", "stderr", "errno", "assert", "inf",
-    "nan", "NULL", "EOF", "INFINITY", "NAN", "main", "linux", "unix", "blockDim", "tilingKey", "tilingData", "ops", "ge", "gert",
-    "optiling", "AscendC", "std", "at", "torch", "c10", "acl", "context", "Int", "Shape", "msg", "event", "Init", "Process",
-    "bisheng", "abs", "min", "max", "printf", "data", "stream", "attrs", "ranks", "workspaceBytes", "xor_eq", "and_eq", "or_eq",
-    "not_eq", "thread_local", "char16_t", "char32_t", "const_cast", "dynamic_cast", "reinterpret_cast", "static_cast",
-    "static_assert", "concept", "requires", "co_await", "co_return", "co_yield", "aicore", "cce", "refusal", "fixed", "doubled",
-    "bytes", "dims", "outputs", "sizes", "views", "len", "scratch", "blocks", "platform", "values", "pow", "op", "why", "Dim", "Product",
-    "Checked", "ShapeView", "Min", "Max", "FloorDiv", "FloorMod", "CeilDiv", "AlignUp", "AlignDown", "Power", "Truncate", "ToDouble",
-    "Refuse", "Refusal", "SameShape", "BufferBytes", "OutputShapes", "ComputeTiling", "userWorkspace", "opInterface", "home", "self"};
+static const char *const taken[] = {"alignas",
+                                    "alignof",
+                                    "and",
+                                    "asm",
+                                    "auto",
+                                    "bitand",
+                                    "bitor",
+                                    "bool",
+                                    "break",
+                                    "case",
+                                    "catch",
+                                    "char",
+                                    "class",
+                                    "compl",
+                                    "const",
+                                    "constexpr",
+                                    "continue",
+                                    "decltype",
+                                    "default",
+                                    "delete",
+                                    "do",
+                                    "double",
+                                    "else",
+                                    "enum",
+                                    "explicit",
+                                    "export",
+                                    "extern",
+                                    "false",
+                                    "float",
+                                    "for",
+                                    "friend",
+                                    "goto",
+                                    "half",
+                                    "if",
+                                    "inline",
+                                    "int",
+                                    "long",
+                                    "mutable",
+                                    "namespace",
+                                    "new",
+                                    "noexcept",
+                                    "not",
+                                    "nullptr",
+                                    "operator",
+                                    "or",
+                                    "private",
+                                    "protected",
+                                    "public",
+                                    "register",
+                                    "return",
+                                    "short",
+                                    "signed",
+                                    "sizeof",
+                                    "static",
+                                    "struct",
+                                    "switch",
+                                    "template",
+                                    "this",
+                                    "throw",
+                                    "true",
+                                    "try",
+                                    "typedef",
+                                    "typeid",
+                                    "typename",
+                                    "union",
+                                    "unsigned",
+                                    "using",
+                                    "virtual",
+                                    "void",
+                                    "volatile",
+                                    "wchar_t",
+                                    "while",
+                                    "xor",
+                                    "bfloat16_t",
+                                    "pipe",
+                                    "tiling",
+                                    "workspace",
+                                    "bufferNum",
+                                    "plan",
+                                    "shapes",
+                                    "cores",
+                                    "ub",
+                                    "block_idx",
+                                    "block_num",
+                                    "stdin",
+                                    "stdout",
+                                    "stderr",
+                                    "errno",
+                                    "assert",
+                                    "inf",
+                                    "nan",
+                                    "NULL",
+                                    "EOF",
+                                    "INFINITY",
+                                    "NAN",
+                                    "main",
+                                    "linux",
+                                    "unix",
+                                    "blockDim",
+                                    "tilingKey",
+                                    "tilingData",
+                                    "ops",
+                                    "ge",
+                                    "gert",
+                                    "optiling",
+                                    "AscendC",
+                                    "std",
+                                    "at",
+                                    "torch",
+                                    "c10",
+                                    "acl",
+                                    "context",
+                                    "Int",
+                                    "Shape",
+                                    "msg",
+                                    "event",
+                                    "Init",
+                                    "Process",
+                                    "bisheng",
+                                    "abs",
+                                    "min",
+                                    "max",
+                                    "printf",
+                                    "data",
+                                    "stream",
+                                    "attrs",
+                                    "ranks",
+                                    "workspaceBytes",
+                                    "xor_eq",
+                                    "and_eq",
+                                    "or_eq",
+                                    "not_eq",
+                                    "thread_local",
+                                    "char16_t",
+                                    "char32_t",
+                                    "const_cast",
+                                    "dynamic_cast",
+                                    "reinterpret_cast",
+                                    "static_cast",
+                                    "static_assert",
+                                    "concept",
+                                    "requires",
+                                    "co_await",
+                                    "co_return",
+                                    "co_yield",
+                                    "aicore",
+                                    "cce",
+                                    "refusal",
+                                    "fixed",
+                                    "doubled",
+                                    "bytes",
+                                    "dims",
+                                    "outputs",
+                                    "sizes",
+                                    "views",
+                                    "len",
+                                    "scratch",
+                                    "blocks",
+                                    "platform",
+                                    "values",
+                                    "pow",
+                                    "op",
+                                    "why",
+                                    "Dim",
+                                    "Product",
+                                    "Checked",
+                                    "ShapeView",
+                                    "Min",
+                                    "Max",
+                                    "FloorDiv",
+                                    "FloorMod",
+                                    "CeilDiv",
+                                    "AlignUp",
+                                    "AlignDown",
+                                    "Power",
+                                    "Truncate",
+                                    "ToDouble",
+                                    "Refuse",
+                                    "Refusal",
+                                    "SameShape",
+                                    "BufferBytes",
+                                    "OutputShapes",
+                                    "ComputeTiling",
+                                    "userWorkspace",
+                                    "opInterface",
+                                    "home",
+                                    "self"};
 
 const char *ac_lower_name(ac_arena *a, const char *dsl) {
   for (size_t i = 0; i < AC_COUNT(taken); i++)

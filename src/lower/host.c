@@ -39,7 +39,11 @@ static ac_akernel *kernel_of(ac_lower_ctx *c, ac_cfunc *f, int *index) {
     if (p->type == AC_CT_POINTER) {
       size_t len = strlen(name);
       const char *stem = len > 4 && !strcmp(name + len - 4, "_ptr") ? ac_strndup(c->a, name, len - 4) : name;
-      ac_agm g = {.name = ac_lower_unique(c->a, lk, ac_sprintf(c->a, "%sGm", stem)), .dtype = p->dtype, .param = k->n_tensors, .in = p->in, .out = p->out};
+      ac_agm g = {.name = ac_lower_unique(c->a, lk, ac_sprintf(c->a, "%sGm", stem)),
+                  .dtype = p->dtype,
+                  .param = k->n_tensors,
+                  .in = p->in,
+                  .out = p->out};
       k->tensors[k->n_tensors++] = name;
       if (p->in || p->out) ac_push(c->a, &k->gms, g);
     } else {
@@ -129,9 +133,9 @@ static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
     if (f->params[i].type == AC_CT_POINTER) {
       int t = find_tensor(h, arg);
       if (t == INT32_MAX) {
-      fail(h, s, "a launch with anything but a tensor where the kernel takes one");
-      return;
-    }
+        fail(h, s, "a launch with anything but a tensor where the kernel takes one");
+        return;
+      }
       l->tensors[nt++] = t;
     } else {
       ac_aexpr *v = expr(h, arg);
@@ -183,8 +187,9 @@ static ac_aexpr *shape_part(host *h, const ac_cexpr *value, int i) {
 }
 
 static void assign(host *h, const ac_cstmt *s, ac_ablock *out) {
-  static const ac_aekind aug[] = {[AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB, [AC_OP_MUL] = AC_AE_MUL, [AC_OP_DIV] = AC_AE_DIV,
-                                  [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
+  static const ac_aekind aug[] = {
+      [AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB,           [AC_OP_MUL] = AC_AE_MUL,
+      [AC_OP_DIV] = AC_AE_DIV, [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
   if (s->value->prim == AC_P_EMPTY) {
     workspace(h, s);
     return;
@@ -193,9 +198,9 @@ static void assign(host *h, const ac_cstmt *s, ac_ablock *out) {
     for (int i = 0; i < s->target->n_args; i++) {
       ac_aexpr *v = shape_part(h, s->value, i);
       if (!v) {
-      fail(h, s, "this assignment to several names");
-      return;
-    }
+        fail(h, s, "this assignment to several names");
+        return;
+      }
       set(h, s, s->target->args[i], v, out);
     }
     return;
@@ -217,9 +222,9 @@ static void loop(host *h, const ac_cstmt *s, ac_ablock *out) {
   n->hi = expr(h, s->hi);
   n->step = s->step ? expr(h, s->step) : ac_ae_int(h->c->a, 1);
   if (v->hoist) {
-      fail(h, s, "a loop whose variable is used after it");
-      return;
-    }
+    fail(h, s, "a loop whose variable is used after it");
+    return;
+  }
   size_t mark = h->scope.len;
   ac_push(h->c->a, &h->scope, v->name);
   block(h, s->body, &n->body);
@@ -235,8 +240,10 @@ static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
     if (s->value->prim == AC_P_REFUSE) {
       n = add(h, out, AC_AS_REFUSE, s);
       n->text = s->value->args[0]->s;
-    } else if (ac_craft_launch_kernel(h->c->m, s)) launch(h, s, out);
-    else fail(h, s, "this statement");
+    } else if (ac_craft_launch_kernel(h->c->m, s))
+      launch(h, s, out);
+    else
+      fail(h, s, "this statement");
     return;
   case AC_CS_IF:
     n = add(h, out, AC_AS_IF, s);
@@ -262,7 +269,9 @@ static bool stmt_ends(const ac_astmt *s) {
   if (s->kind == AC_AS_LAUNCH || s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
   return s->kind == AC_AS_IF && ends(&s->body) && ends(&s->orelse);
 }
-static bool ends(const ac_ablock *b) { return b->len && stmt_ends(b->data[b->len - 1]); }
+static bool ends(const ac_ablock *b) {
+  return b->len && stmt_ends(b->data[b->len - 1]);
+}
 
 /* Which states can leave a list of statements: 1 nothing launched yet, 2 launched. Reports a second launch. */
 static int paths(host *h, const ac_cstmt *first, int in) {
@@ -272,13 +281,16 @@ static int paths(host *h, const ac_cstmt *first, int in) {
     if (s->kind == AC_CS_EXPR && s->value->kind == AC_CE_CALL && ac_craft_launch_kernel(h->c->m, s)) {
       if (in & 2) {
         ac_diag *x = ac_error(h->c->d, AC0605, s->loc, "a second launch after the first on the same path");
-        ac_help(h->c->d, x, "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
+        ac_help(h->c->d, x,
+                "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
         h->ok = false;
         return 0;
       }
       in = 2;
-    } else if (s->kind == AC_CS_IF) in = paths(h, s->body, in) | paths(h, s->orelse, in);
-    else if (s->body) in |= paths(h, s->body, in | paths(h, s->body, in));
+    } else if (s->kind == AC_CS_IF)
+      in = paths(h, s->body, in) | paths(h, s->orelse, in);
+    else if (s->body)
+      in |= paths(h, s->body, in | paths(h, s->body, in));
   }
   return in;
 }
@@ -331,7 +343,9 @@ static void tensors(ac_lower_ctx *c, const ac_cfunc *f, bool outputs) {
   for (int i = 0; i < f->n_params; i++) {
     const ac_cparam *p = &f->params[i];
     if (p->type != AC_CT_POINTER || (p->out && !p->in) != outputs) continue;
-    ac_aparam t = {.name = ac_lower_name(c->a, p->name), .dtype = p->dtype, .loc = p->loc,
+    ac_aparam t = {.name = ac_lower_name(c->a, p->name),
+                   .dtype = p->dtype,
+                   .loc = p->loc,
                    .dir = p->out ? p->in ? AC_TENSOR_INOUT : AC_TENSOR_OUT : AC_TENSOR_IN};
     ac_push(c->a, &c->p->tensors, t);
   }

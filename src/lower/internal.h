@@ -17,8 +17,8 @@ typedef struct {
 /* What `place` decided for one DSL buffer. */
 typedef struct {
   ac_cbuffer *b;
-  int buffer;         /* index into ac_akernel.buffers */
-  int out_buffer;     /* loaded, computed on and stored: the VECOUT queue that the stored copy goes through; else -1 */
+  int buffer;     /* index into ac_akernel.buffers */
+  int out_buffer; /* loaded, computed on and stored: the VECOUT queue that the stored copy goes through; else -1 */
   ac_atensor *handle; /* of buffer */
   bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
   bool mask;          /* holds one bit a lane */
@@ -30,10 +30,10 @@ typedef struct {
 typedef struct {
   const char *name; /* as emitted */
   ac_atype type;
-  bool param;       /* of the function */
-  bool member;      /* assigned in a stage block and used outside of it: a class member */
+  bool param;  /* of the function */
+  bool member; /* assigned in a stage block and used outside of it: a class member */
   bool hoist;
-  bool declared;    /* while emitting */
+  bool declared; /* while emitting */
   int uses, assigns;
   const ac_cstmt *home;  /* first statement of the block of the first assignment */
   const ac_cstmt *stage; /* stage block of the first occurrence, NULL: none */
@@ -72,10 +72,11 @@ ac_aexpr *ac_ae(ac_arena *a, ac_aekind k, ac_atype t, ac_aexpr *x, ac_aexpr *y);
 ac_aexpr *ac_ae_int(ac_arena *a, int64_t v);
 ac_aexpr *ac_ae_float(ac_arena *a, double v);
 ac_aexpr *ac_ae_var(ac_arena *a, const char *name, ac_atype t);
-ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x, ac_aexpr *y); /* result type from the kind and the operands */
+ac_aexpr *ac_ae_bin(ac_arena *a, ac_aekind k, ac_aexpr *x,
+                    ac_aexpr *y);                   /* result type from the kind and the operands */
 ac_aexpr *ac_ae_to_float(ac_arena *a, ac_aexpr *x); /* x itself when it is a float */
 ac_aexpr *ac_ae_to_bool(ac_arena *a, ac_aexpr *x);  /* != 0 */
-bool ac_ae_const(const ac_aexpr *e, int64_t *v);                         /* an integer constant (NULL counts as 0) */
+bool ac_ae_const(const ac_aexpr *e, int64_t *v);    /* an integer constant (NULL counts as 0) */
 bool ac_ae_equal(const ac_aexpr *x, const ac_aexpr *y);
 /* The expression is proved to be a multiple of n for all values of its variables. */
 bool ac_ae_multiple(const ac_aexpr *e, int64_t n);
@@ -94,9 +95,9 @@ ac_astmt *ac_as_comment(ac_arena *a, const char *text, ac_loc loc);
 /* ---- converting DSL expressions (convert.c) ---- */
 typedef struct {
   ac_lower_ctx *c;
-  ac_lkernel *k;      /* NULL: host code */
-  ac_ablock *pre;     /* scalar extractions land here, before the statement */
-  int *temps;         /* counter of temporaries */
+  ac_lkernel *k;  /* NULL: host code */
+  ac_ablock *pre; /* scalar extractions land here, before the statement */
+  int *temps;     /* counter of temporaries */
 } ac_lconv;
 /* NULL after a diagnostic. */
 ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e);

@@ -29,16 +29,22 @@ typedef struct {
   ac_atensor *work;          /* of reductions */
   bool used[REGS + 1];       /* in the method at work */
   ac_ablock *out;
-  const ac_astmt *at;        /* the primitive at work */
-  ac_aexpr *first, *n;       /* the piece: first lane (NULL: 0) and lanes */
+  const ac_astmt *at;  /* the primitive at work */
+  ac_aexpr *first, *n; /* the piece: first lane (NULL: 0) and lanes */
   bool ok;
 } legal;
 
 /* ---- scratch ---- */
 
 static ac_atensor *tensor(legal *l, const char *name, ac_aexpr *elements, ac_dtype d) {
-  ac_abuffer b = {.name = ac_sprintf(l->c->a, "%sBuf", name), .buffer = name, .mem = AC_MEM_VECCALC, .dtype = d, .depth = 1,
-                  .elements = elements, .round_to = 32, .loc = l->k->loc};
+  ac_abuffer b = {.name = ac_sprintf(l->c->a, "%sBuf", name),
+                  .buffer = name,
+                  .mem = AC_MEM_VECCALC,
+                  .dtype = d,
+                  .depth = 1,
+                  .elements = elements,
+                  .round_to = 32,
+                  .loc = l->k->loc};
   ac_push(l->c->a, &l->k->buffers, b);
   ac_atensor *t = AC_NEW(l->c->a, ac_atensor);
   t->name = name;
@@ -52,16 +58,22 @@ static void grow(legal *l, ac_atensor *t, ac_aexpr *elements) {
   if (ac_ae_equal(b->elements, elements)) return;
   int64_t x, y;
   if (ac_ae_const(b->elements, &x) && x >= SCRATCH) return;
-  if (ac_ae_const(elements, &y) && y >= SCRATCH) b->elements = elements;
-  else b->elements = ac_ae_bin(l->c->a, AC_AE_MAX, b->elements, elements);
+  if (ac_ae_const(elements, &y) && y >= SCRATCH)
+    b->elements = elements;
+  else
+    b->elements = ac_ae_bin(l->c->a, AC_AE_MAX, b->elements, elements);
 }
 
-static ac_aexpr *capacity(legal *l, const ac_atensor *t) { return l->k->buffers.data[t->buffer].elements; }
+static ac_aexpr *capacity(legal *l, const ac_atensor *t) {
+  return l->k->buffers.data[t->buffer].elements;
+}
 
 static ac_atensor *scratch(legal *l, int i) {
   ac_aexpr *n = ac_ae_bin(l->c->a, AC_AE_MIN, capacity(l, l->at->ops[0].tensor), ac_ae_int(l->c->a, SCRATCH));
-  if (!l->scratch[i]) l->scratch[i] = tensor(l, ac_sprintf(l->c->a, "acScratch%d", i), n, AC_F32);
-  else grow(l, l->scratch[i], n);
+  if (!l->scratch[i])
+    l->scratch[i] = tensor(l, ac_sprintf(l->c->a, "acScratch%d", i), n, AC_F32);
+  else
+    grow(l, l->scratch[i], n);
   l->used[i] = true;
   return l->scratch[i];
 }
@@ -148,7 +160,7 @@ static void odd_rational(legal *l, reg d, const double *p, int np, const double 
 
 static void tanh_of_t0(legal *l, reg d) {
   static const double p[] = {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
-                             1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03};
+                             1.48572235717979e-05,  6.37261928875436e-04, 4.89352455891786e-03};
   static const double q[] = {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03};
   ops(l, AC_I_MINS, T0, T0, 7.90531110763549805);
   ops(l, AC_I_MAXS, T0, T0, -7.90531110763549805);
@@ -166,20 +178,21 @@ static void expm1_(legal *l) {
   op2(l, AC_I_MUL, D, D, T3);
 }
 static void erf_(legal *l) {
-  static const double p[] = {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
-                             -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02};
-  static const double q[] = {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
-                             -1.42647390514189e-02};
+  static const double p[] = {-2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06,
+                             -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
+                             -1.60960333262415e-02};
+  static const double q[] = {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
+                             -7.37332916720468e-03, -1.42647390514189e-02};
   ops(l, AC_I_MINS, T0, S, 4);
   ops(l, AC_I_MAXS, T0, T0, -4);
   odd_rational(l, D, p, AC_COUNT(p), q, AC_COUNT(q));
 }
 static void log1p_(legal *l) {
-  ops(l, AC_I_MINS, T0, S, 16777216);    /* beyond 2^24 nothing is lost, and inf - inf is avoided */
-  ops(l, AC_I_ADDS, T1, T0, 1);          /* u */
+  ops(l, AC_I_MINS, T0, S, 16777216); /* beyond 2^24 nothing is lost, and inf - inf is avoided */
+  ops(l, AC_I_ADDS, T1, T0, 1);       /* u */
   ops(l, AC_I_ADDS, T2, T1, -1);
-  op2(l, AC_I_SUB, T0, T0, T2);          /* what 1 + S lost, exactly */
-  ops(l, AC_I_MAXS, T1, T1, 1e-30);      /* S = -1: 0 / 0 is avoided */
+  op2(l, AC_I_SUB, T0, T0, T2);     /* what 1 + S lost, exactly */
+  ops(l, AC_I_MAXS, T1, T1, 1e-30); /* S = -1: 0 / 0 is avoided */
   op2(l, AC_I_DIV, T0, T0, T1);
   ops(l, AC_I_ADDS, T1, S, 1);
   op1(l, AC_I_LN, T1, T1);
@@ -187,8 +200,8 @@ static void log1p_(legal *l) {
 }
 static void sine(legal *l, bool cosine) {
   static const double pi[] = {3.140625, 0.0009675025939941406, 1.5099067240953445e-07, 5.126688136514179e-12};
-  static const double c[] = {-2.387443664986222e-08, 2.7524549750523875e-06, -0.00019840851018670946, 0.008333330973982811,
-                             -0.1666666716337204};
+  static const double c[] = {-2.387443664986222e-08, 2.7524549750523875e-06, -0.00019840851018670946,
+                             0.008333330973982811, -0.1666666716337204};
   ops(l, AC_I_MULS, T0, S, 0.31830988618379067);
   if (cosine) ops(l, AC_I_ADDS, T0, T0, 0.5);
   round_to(l, T0, T0, AC_RN_RINT); /* k */
@@ -210,8 +223,12 @@ static void sine(legal *l, bool cosine) {
   op2(l, AC_I_ADD, T3, T3, T1);
   op2(l, AC_I_MUL, D, T3, T0);
 }
-static void sin_(legal *l) { sine(l, false); }
-static void cos_(legal *l) { sine(l, true); }
+static void sin_(legal *l) {
+  sine(l, false);
+}
+static void cos_(legal *l) {
+  sine(l, true);
+}
 
 static void div_scalar(legal *l) {
   fill(l, T0, l->at->ops[2].scalar);
@@ -226,7 +243,9 @@ static ac_aexpr *minus(ac_arena *a, ac_aexpr *x) {
   return ac_ae(a, AC_AE_NEG, x->type, x, NULL);
 }
 
-static bool floating(legal *l, const ac_atensor *t) { return ac_dtypes[l->k->buffers.data[t->buffer].dtype].cls == AC_FLOATING; }
+static bool floating(legal *l, const ac_atensor *t) {
+  return ac_dtypes[l->k->buffers.data[t->buffer].dtype].cls == AC_FLOATING;
+}
 
 static ac_astmt *same(legal *l, const ac_astmt *s, ac_inst i, ac_aexpr *scalar) {
   ac_astmt *n = ac_as_new(l->c->a, AC_AS_INST, s->loc);
@@ -246,8 +265,13 @@ static const struct {
   ac_cprim prim;
   const char *name;
   void (*make)(legal *l);
-} composed[] = {{AC_P_VSIGMOID, "vsigmoid", sigmoid}, {AC_P_VTANH, "vtanh", tanh_}, {AC_P_VEXPM1, "vexpm1", expm1_},
-                {AC_P_VLOG1P, "vlog1p", log1p_}, {AC_P_VERF, "verf", erf_}, {AC_P_VSIN, "vsin", sin_}, {AC_P_VCOS, "vcos", cos_},
+} composed[] = {{AC_P_VSIGMOID, "vsigmoid", sigmoid},
+                {AC_P_VTANH, "vtanh", tanh_},
+                {AC_P_VEXPM1, "vexpm1", expm1_},
+                {AC_P_VLOG1P, "vlog1p", log1p_},
+                {AC_P_VERF, "verf", erf_},
+                {AC_P_VSIN, "vsin", sin_},
+                {AC_P_VCOS, "vcos", cos_},
                 {AC_P_VDIV_SCALAR, "vdiv_scalar", div_scalar}};
 
 static void expand(legal *l, ac_astmt *s, const char *name, void (*make)(legal *), ac_ablock *out) {
@@ -299,14 +323,17 @@ static void primitive(legal *l, ac_astmt *s, ac_ablock *out) {
   const char *name = "this primitive";
   for (size_t i = 0; i < AC_COUNT(composed); i++)
     if ((int)composed[i].prim == s->prim) name = composed[i].name;
-  ac_diag *x = ac_error(l->c->d, AC0603, s->loc, "tl.%s is computed in float32, and '%s' is %s", name, s->ops[0].tensor->name, ac_dtypes[d].name);
+  ac_diag *x = ac_error(l->c->d, AC0603, s->loc, "tl.%s is computed in float32, and '%s' is %s", name,
+                        s->ops[0].tensor->name, ac_dtypes[d].name);
   ac_help(l->c->d, x, "cast to float32 before it and back after it (tl.cast)");
   l->ok = false;
 }
 
 /* ---- reductions and copies ---- */
 
-static bool same_tensor(const ac_aoperand *x, const ac_aoperand *y) { return x->tensor == y->tensor; }
+static bool same_tensor(const ac_aoperand *x, const ac_aoperand *y) {
+  return x->tensor == y->tensor;
+}
 
 /* The work tensor may not be the source (it would be overwritten while it is read) nor too small. */
 static void reduction(legal *l, ac_astmt *s) {
@@ -321,13 +348,15 @@ static void reduction(legal *l, ac_astmt *s) {
    * from isa for a constant; a run-time size takes the same rule as an expression. */
   int64_t cap;
   ac_aexpr *n;
-  if (ac_ae_const(src->elements, &cap)) n = ac_ae_int(a, (ac_reduce_work_bytes(s->inst, src->dtype, cap) + bytes - 1) / bytes);
+  if (ac_ae_const(src->elements, &cap))
+    n = ac_ae_int(a, (ac_reduce_work_bytes(s->inst, src->dtype, cap) + bytes - 1) / bytes);
   else {
     ac_aexpr *repeats = ac_ae_bin(a, AC_AE_CDIV, src->elements, ac_ae_int(a, 256 / bytes));
     n = ac_ae_bin(a, AC_AE_ALIGN_UP, ac_ae_bin(a, AC_AE_MUL, repeats, ac_ae_int(a, 2)), ac_ae_int(a, 32 / bytes));
   }
   ac_dtype d = src->dtype;
-  if (!l->work) l->work = tensor(l, "acWork", n, d);
+  if (!l->work)
+    l->work = tensor(l, "acWork", n, d);
   else {
     ac_abuffer *b = &l->k->buffers.data[l->work->buffer];
     if (b->dtype != d) { /* one buffer serves both: count the larger elements */

@@ -3,10 +3,18 @@
 
 #include <string.h>
 
-const char *const ac_event_names[AC_EV_COUNT] = {
-    [AC_EV_V_S] = "V_S", [AC_EV_S_V] = "S_V", [AC_EV_MTE2_V] = "MTE2_V", [AC_EV_V_MTE2] = "V_MTE2",
-    [AC_EV_V_MTE3] = "V_MTE3", [AC_EV_MTE3_V] = "MTE3_V", [AC_EV_MTE2_S] = "MTE2_S", [AC_EV_S_MTE2] = "S_MTE2",
-    [AC_EV_MTE3_S] = "MTE3_S", [AC_EV_S_MTE3] = "S_MTE3", [AC_EV_MTE2_MTE3] = "MTE2_MTE3", [AC_EV_MTE3_MTE2] = "MTE3_MTE2"};
+const char *const ac_event_names[AC_EV_COUNT] = {[AC_EV_V_S] = "V_S",
+                                                 [AC_EV_S_V] = "S_V",
+                                                 [AC_EV_MTE2_V] = "MTE2_V",
+                                                 [AC_EV_V_MTE2] = "V_MTE2",
+                                                 [AC_EV_V_MTE3] = "V_MTE3",
+                                                 [AC_EV_MTE3_V] = "MTE3_V",
+                                                 [AC_EV_MTE2_S] = "MTE2_S",
+                                                 [AC_EV_S_MTE2] = "S_MTE2",
+                                                 [AC_EV_MTE3_S] = "MTE3_S",
+                                                 [AC_EV_S_MTE3] = "S_MTE3",
+                                                 [AC_EV_MTE2_MTE3] = "MTE2_MTE3",
+                                                 [AC_EV_MTE3_MTE2] = "MTE3_MTE2"};
 
 static const struct {
   const char *name, *what;
@@ -26,7 +34,8 @@ ac_strvec ac_lower_passes(ac_arena *a) {
 static bool usable(const char *s) {
   if (!*s || !((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'))) return false;
   for (; *s; s++)
-    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_')) return false;
+    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_'))
+      return false;
   return true;
 }
 
@@ -34,7 +43,8 @@ ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, a
   ac_lower_ctx c = {.a = a, .m = m, .o = o, .d = d};
   const ac_cfunc *host = ac_craft_host(m);
   if (!usable(o->op) || !usable(o->op_type)) {
-    ac_diag *x = ac_error(d, AC0607, AC_NOLOC, "'%s' cannot name an operator: its kernel, class and files carry the name", o->op);
+    ac_diag *x = ac_error(d, AC0607, AC_NOLOC,
+                          "'%s' cannot name an operator: its kernel, class and files carry the name", o->op);
     ac_help(d, x, "use letters, digits and underscores, a letter first");
     return NULL;
   }

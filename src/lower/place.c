@@ -20,9 +20,9 @@ typedef struct {
   ac_lkernel *k;
   const ac_cbuffer *b;
   int info;
-  int first, second;  /* masks: the writing half of a life and the using half */
-  size_t events;      /* where this buffer's events start */
-  bool looped;        /* an episode stands inside a loop */
+  int first, second; /* masks: the writing half of a life and the using half */
+  size_t events;     /* where this buffer's events start */
+  bool looped;       /* an episode stands inside a loop */
 } analysis;
 
 /* ---- what touches a buffer ---- */
@@ -31,7 +31,6 @@ typedef struct {
   const ac_cbuffer *b;
   int mask;
 } touch;
-
 
 static int mask_of_call(const ac_cexpr *e, const ac_cbuffer *b) {
   int m = 0;
@@ -103,8 +102,10 @@ static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_s
   if (s->kind == AC_CS_WITH || s->kind == AC_CS_FOR) {
     size_t mark = vars->len;
     if (s->kind == AC_CS_FOR) {
-      if (s->lo && s->lo->kind == AC_CE_INT && s->lo->i == 0) ac_push(a, vars, s->target->s);
-      else sure = false;
+      if (s->lo && s->lo->kind == AC_CE_INT && s->lo->i == 0)
+        ac_push(a, vars, s->target->s);
+      else
+        sure = false;
     }
     verdict v = NOT_YET;
     for (const ac_cstmt *x = s->body; x && v == NOT_YET; x = x->next) v = defines(a, x, b, vars, sure);
@@ -113,6 +114,9 @@ static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_s
   }
   if (s->kind != AC_CS_EXPR || !sure) return FAILS;
   const ac_cexpr *call = s->value, *d = destination(call);
+  /* scratch of a reduction: what it held before is lost, and nobody may read it after */
+  bool reduces = call->kind == AC_CE_CALL && call->prim == AC_P_INST && ac_insts[call->inst].form == AC_FORM_REDUCE;
+  if (reduces && call->args[2]->buffer == b && call->args[0]->buffer != b && call->args[1]->buffer != b) return DEFINES;
   if (!d || d->buffer != b || !starts_at_zero(d->offset, vars)) return FAILS;
   if (call->prim == AC_P_INST && (ac_insts[call->inst].flags & AC_INST_DST_IN)) return FAILS;
   for (int i = 0; i < call->n_args; i++) {
@@ -154,7 +158,8 @@ static void end_life(analysis *x, const ac_cstmt *write, const ac_cstmt *use, bo
     event(x, write, true, AC_LV_ENQUE, in_loop);
     event(x, write, true, AC_LV_DEQUE, in_loop);
     event(x, write, true, AC_LV_FREE, in_loop);
-  } else event(x, use, true, AC_LV_FREE, in_loop);
+  } else
+    event(x, use, true, AC_LV_FREE, in_loop);
 }
 
 /* The statement may leave the list it stands in: a return, or a break of a loop around it. */
@@ -238,7 +243,8 @@ static ac_aexpr *known_before(void *user, const char *name) {
 }
 
 static bool uses_block(const ac_aexpr *e) {
-  return e && (e->kind == AC_AE_BLOCK_IDX || e->kind == AC_AE_BLOCK_NUM || uses_block(e->a) || uses_block(e->b) || uses_block(e->c));
+  return e && (e->kind == AC_AE_BLOCK_IDX || e->kind == AC_AE_BLOCK_NUM || uses_block(e->a) || uses_block(e->b) ||
+               uses_block(e->c));
 }
 
 static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, ac_aexpr **row) {
@@ -255,7 +261,8 @@ static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, a
   n = ac_ae_subst(c->a, n, known_before, &z);
   *row = ac_ae_subst(c->a, *row, known_before, &z);
   if (z.ok && !uses_block(n)) return n;
-  ac_diag *x = ac_error(c->d, AC0602, b->loc, "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
+  ac_diag *x = ac_error(c->d, AC0602, b->loc,
+                        "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
   ac_help(c->d, x, "size it from kernel parameters and constants; use a smaller count for the part that is in use");
   return NULL;
 }
@@ -281,7 +288,8 @@ static bool gapped_call(ac_lower_ctx *c, ac_lkernel *k, const ac_cexpr *e) {
 }
 static bool gapped(ac_lower_ctx *c, ac_lkernel *k, const ac_cstmt *first) {
   for (const ac_cstmt *s = first; s; s = s->next)
-    if ((s->kind == AC_CS_EXPR && gapped_call(c, k, s->value)) || gapped(c, k, s->body) || gapped(c, k, s->orelse)) return true;
+    if ((s->kind == AC_CS_EXPR && gapped_call(c, k, s->value)) || gapped(c, k, s->body) || gapped(c, k, s->orelse))
+      return true;
   return false;
 }
 
@@ -310,9 +318,16 @@ static void mark(ac_lkernel *k, const ac_cstmt *first) {
 
 /* ---- placing ---- */
 
-static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const char *suffix, ac_amem mem, ac_aexpr *n) {
-  ac_abuffer q = {.name = ac_lower_unique(c->a, k, ac_sprintf(c->a, "%s%s", ac_lower_name(c->a, b->name), suffix)), .buffer = b->name, .mem = mem, .dtype = b->dtype,
-                  .depth = 1, .elements = n, .round_to = 32, .loc = b->loc};
+static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const char *suffix, ac_amem mem,
+                      ac_aexpr *n) {
+  ac_abuffer q = {.name = ac_lower_unique(c->a, k, ac_sprintf(c->a, "%s%s", ac_lower_name(c->a, b->name), suffix)),
+                  .buffer = b->name,
+                  .mem = mem,
+                  .dtype = b->dtype,
+                  .depth = 1,
+                  .elements = n,
+                  .round_to = 32,
+                  .loc = b->loc};
   ac_push(c->a, &k->k->buffers, q);
   return (int)k->k->buffers.len - 1;
 }
@@ -325,7 +340,10 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   x.second = m & LOAD ? USE | STORE : STORE;
   f->queued = (m & (LOAD | STORE)) && lives(&x, k->fn->body, false);
   if (!f->queued) k->events.len = x.events;
-  ac_amem mem = !f->queued ? AC_MEM_VECCALC : !(m & LOAD) ? AC_MEM_VECOUT : (m & STORE) && !(m & USE) ? AC_MEM_BIND : AC_MEM_VECIN;
+  ac_amem mem = !f->queued                  ? AC_MEM_VECCALC
+                : !(m & LOAD)               ? AC_MEM_VECOUT
+                : (m & STORE) && !(m & USE) ? AC_MEM_BIND
+                                            : AC_MEM_VECIN;
   f->buffer = add_buffer(c, k, f->b, f->queued ? "Queue" : "Buf", mem, n);
   ac_abuffer *q = &k->k->buffers.data[f->buffer];
   q->sync = !f->queued && (m & (LOAD | STORE));
@@ -369,7 +387,8 @@ static void limit_depths(ac_akernel *k, ac_amem mem) {
 static int total_depth(const ac_akernel *k, ac_amem mem) {
   int sum = 0;
   for (size_t i = 0; i < k->buffers.len; i++)
-    if (k->buffers.data[i].mem == mem || (k->buffers.data[i].mem == AC_MEM_BIND && mem != AC_MEM_VECCALC)) sum += k->buffers.data[i].depth;
+    if (k->buffers.data[i].mem == mem || (k->buffers.data[i].mem == AC_MEM_BIND && mem != AC_MEM_VECCALC))
+      sum += k->buffers.data[i].depth;
   return sum;
 }
 
@@ -379,7 +398,9 @@ static void limit_queues(ac_lkernel *k, ac_amem mem) {
     size_t i = k->infos.len;
     while (i-- > 0) {
       const ac_linfo *f = &k->infos.data[i];
-      if (f->queued && f->out_buffer < 0 && (k->k->buffers.data[f->buffer].mem == mem || k->k->buffers.data[f->buffer].mem == AC_MEM_BIND)) break;
+      if (f->queued && f->out_buffer < 0 &&
+          (k->k->buffers.data[f->buffer].mem == mem || k->k->buffers.data[f->buffer].mem == AC_MEM_BIND))
+        break;
     }
     if (i == (size_t)-1) return;
     ac_abuffer *b = &k->k->buffers.data[k->infos.data[i].buffer];

@@ -8,9 +8,9 @@ typedef struct {
   ac_lower_ctx *c;
   ac_lkernel *k;
   int temps;
-  int count[4];               /* methods so far, by kind */
-  ac_strvec scope; /* declared and visible */
-  const ac_cstmt *stage;      /* the block at work, or NULL */
+  int count[4];          /* methods so far, by kind */
+  ac_strvec scope;       /* declared and visible */
+  const ac_cstmt *stage; /* the block at work, or NULL */
   bool ok;
 } maker;
 
@@ -52,7 +52,10 @@ static ac_astmt *queue_op(maker *m, ac_askind k, ac_atensor *t, ac_loc loc, ac_a
   return s;
 }
 static void events(maker *m, const ac_cstmt *s, bool after, ac_ablock *out) {
-  static const ac_askind kinds[] = {[AC_LV_ALLOC] = AC_AS_ALLOC, [AC_LV_ENQUE] = AC_AS_ENQUE, [AC_LV_DEQUE] = AC_AS_DEQUE, [AC_LV_FREE] = AC_AS_FREE};
+  static const ac_askind kinds[] = {[AC_LV_ALLOC] = AC_AS_ALLOC,
+                                    [AC_LV_ENQUE] = AC_AS_ENQUE,
+                                    [AC_LV_DEQUE] = AC_AS_DEQUE,
+                                    [AC_LV_FREE] = AC_AS_FREE};
   for (int free = 0; free < 2; free++) /* hand on first, give back last */
     for (size_t i = 0; i < m->k->events.len; i++) {
       const ac_levent *e = &m->k->events.data[i];
@@ -99,7 +102,7 @@ static void gets(getter *g, const ac_cstmt *first, bool into_stages) {
 
 /* ---- copies ---- */
 
-static void rows_of(maker *m, ac_astmt *s, ac_ablock *out);
+static void rows_of(maker *m, ac_astmt *s, ac_aexpr *rows, ac_aexpr *cols, ac_ablock *out);
 
 static int gm_of(maker *m, int cparam) {
   int n = -1;
@@ -109,7 +112,8 @@ static int gm_of(maker *m, int cparam) {
   return -1;
 }
 
-static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, const ac_cexpr *count, ac_ablock *out) {
+static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, const ac_cexpr *count,
+                           ac_ablock *out) {
   ac_arena *a = m->c->a;
   const ac_ctile *t = tile->tile;
   ac_acopy *c = AC_NEW(a, ac_acopy);
@@ -168,7 +172,8 @@ static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
     cp->n_ops = 2;
     cp->count = elements_of(m, c);
     out->len--;
-    rows_of(m, cp, out);
+    bool two = c->rank == 2;
+    rows_of(m, cp, two ? c->axis[0].extent : NULL, two ? c->axis[1].extent : NULL, out);
     queue_op(m, AC_AS_ENQUE, t, s->loc, out);
     queue_op(m, AC_AS_DEQUE, t, s->loc, out);
     c->ub = t;
@@ -182,7 +187,8 @@ static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
 /* ---- instructions ---- */
 
 static bool compare_mode(const char *s, ac_cmp *r) {
-  static const char *const names[] = {[AC_CMP_LT] = "lt", [AC_CMP_GT] = "gt", [AC_CMP_EQ] = "eq", [AC_CMP_LE] = "le", [AC_CMP_GE] = "ge", [AC_CMP_NE] = "ne"};
+  static const char *const names[] = {[AC_CMP_LT] = "lt", [AC_CMP_GT] = "gt", [AC_CMP_EQ] = "eq",
+                                      [AC_CMP_LE] = "le", [AC_CMP_GE] = "ge", [AC_CMP_NE] = "ne"};
   for (size_t i = 0; s && i < AC_COUNT(names); i++)
     if (!strcmp(names[i], s)) return *r = (ac_cmp)i, true;
   return false;
@@ -193,7 +199,8 @@ static void operand(maker *m, const ac_cexpr *e, ac_aoperand *o, ac_ablock *out)
     ac_linfo *f = info_of(m, e->buffer);
     o->tensor = f->handle;
     o->offset = expr(m, e->offset, out);
-  } else o->scalar = expr(m, e, out);
+  } else
+    o->scalar = expr(m, e, out);
 }
 
 static const ac_abuffer *pitched(maker *m, const ac_aoperand *o) {
@@ -201,26 +208,22 @@ static const ac_abuffer *pitched(maker *m, const ac_aoperand *o) {
   return b && b->pitch ? b : NULL;
 }
 
-/* rows * cols of a count over two-dimensional buffers: as the program wrote the product, or the buffer's whole shape. */
-static bool factor(maker *m, const ac_astmt *s, const ac_cbuffer *b, ac_aexpr **rows, ac_aexpr **cols) {
-  if (s->count->kind == AC_AE_MUL) {
-    *rows = s->count->a;
-    *cols = s->count->b;
-    return true;
-  }
-  ac_ablock pre = {0};
-  ac_aexpr *r = expr(m, b->shape[0], &pre), *w = expr(m, b->shape[1], &pre);
-  if (!r || !w || !ac_ae_equal(s->count, ac_ae_bin(m->c->a, AC_AE_MUL, r, w))) return false;
-  *rows = r;
-  *cols = w;
-  return true;
+/* Rows and columns of a count over two-dimensional buffers: the checker writes it as rows * columns; a fill takes the whole shape. */
+static void factors(maker *m, const ac_cexpr *e, ac_aexpr **rows, ac_aexpr **cols, ac_ablock *out) {
+  const ac_cexpr *n = e->args[e->n_args - 1];
+  const ac_cbuffer *b = e->args[0] ? e->args[0]->buffer : NULL;
+  bool sources = false;
+  for (int i = 1; i < e->n_args; i++) sources |= e->args[i] && e->args[i]->type == AC_CT_BUFFER;
+  if (!b || b->rank != 2) return;
+  if (sources && (!n || n->kind != AC_CE_BINARY || n->op != AC_OP_MUL)) return;
+  *rows = expr(m, sources ? n->a : b->shape[0], out);
+  *cols = expr(m, sources ? n->b : b->shape[1], out);
 }
 
 /* An instruction over buffers whose rows are on a pitch goes row by row, or at once where rows fill their pitch. */
-static void rows_of(maker *m, ac_astmt *s, ac_ablock *out) {
+static void rows_of(maker *m, ac_astmt *s, ac_aexpr *rows, ac_aexpr *cols, ac_ablock *out) {
   ac_arena *a = m->c->a;
   const ac_abuffer *two = NULL;
-  const ac_cbuffer *b = NULL;
   bool all = true;
   for (int i = 0; i < s->n_ops; i++) {
     if (!s->ops[i].tensor) continue;
@@ -232,17 +235,17 @@ static void rows_of(maker *m, ac_astmt *s, ac_ablock *out) {
     push(m, out, s);
     return;
   }
-  for (size_t i = 0; i < m->k->infos.len; i++)
-    if (&m->k->k->buffers.data[m->k->infos.data[i].buffer] == two) b = m->k->infos.data[i].b;
-  ac_aexpr *rows, *cols, *full = NULL;
+  ac_aexpr *full = NULL;
   bool reduce = s->kind == AC_AS_INST && ac_insts[s->inst].form == AC_FORM_REDUCE;
-  if (!b || b->rank != 2 || !all || reduce || !factor(m, s, b, &rows, &cols)) {
-    ac_diag *x = ac_error(m->c->d, AC0606, s->loc, "rows of '%s' are apart in UB, and this primitive takes them in one piece", two->buffer);
+  if (!all || reduce || !rows || !cols) {
+    ac_diag *x = ac_error(m->c->d, AC0606, s->loc,
+                          "rows of '%s' are apart in UB, and this primitive takes them in one piece", two->buffer);
     ac_help(m->c->d, x, "use one-dimensional buffers and copy row by row, or a tile without gaps");
     m->ok = false;
     return;
   }
-  ac_astmt *once = ac_as_new(a, AC_AS_IF, s->loc), *each = ac_as_new(a, AC_AS_FOR, s->loc), *row = AC_NEW(a, ac_astmt), *flat = AC_NEW(a, ac_astmt);
+  ac_astmt *once = ac_as_new(a, AC_AS_IF, s->loc), *each = ac_as_new(a, AC_AS_FOR, s->loc),
+           *row = AC_NEW(a, ac_astmt), *flat = AC_NEW(a, ac_astmt);
   *row = *flat = *s;
   each->var = (ac_avar){.name = "acRow", .type = AC_AT_INT};
   each->lo = ac_ae_int(a, 0);
@@ -254,7 +257,8 @@ static void rows_of(maker *m, ac_astmt *s, ac_ablock *out) {
     if (!x) continue;
     row->ops[i].offset = ac_ae_bin(a, AC_AE_MUL, ac_ae_var(a, "acRow", AC_AT_INT), x->pitch);
     ac_aexpr *fits = ac_ae_bin(a, AC_AE_EQ, cols, x->pitch);
-    bool have = full && (ac_ae_equal(full, fits) || (full->kind == AC_AE_AND && (ac_ae_equal(full->b, fits) || ac_ae_equal(full->a, fits))));
+    bool have = full && (ac_ae_equal(full, fits) ||
+                         (full->kind == AC_AE_AND && (ac_ae_equal(full->b, fits) || ac_ae_equal(full->a, fits))));
     if (!have) full = full ? ac_ae_bin(a, AC_AE_AND, full, fits) : fits;
   }
   push(m, &each->body, row);
@@ -270,7 +274,8 @@ static void instruction(maker *m, const ac_cstmt *s, ac_ablock *out) {
   ac_astmt *n = ac_as_new(m->c->a, prim ? AC_AS_PRIM : AC_AS_INST, s->loc);
   n->trailing = s->trailing;
   int last = e->n_args - 1; /* the count */
-  if (prim) n->prim = (int)e->prim;
+  if (prim)
+    n->prim = (int)e->prim;
   else {
     n->inst = e->inst;
     n->round = e->round;
@@ -284,8 +289,13 @@ static void instruction(maker *m, const ac_cstmt *s, ac_ablock *out) {
     if (n->n_ops < (int)AC_COUNT(n->ops)) operand(m, x, &n->ops[n->n_ops++], out);
   }
   n->count = e->args[last] ? expr(m, e->args[last], out) : NULL;
-  if (!n->count) fail(m, s->loc, "an instruction without a count");
-  else rows_of(m, n, out);
+  if (!n->count)
+    fail(m, s->loc, "an instruction without a count");
+  else {
+    ac_aexpr *rows = NULL, *cols = NULL;
+    factors(m, e, &rows, &cols, out);
+    rows_of(m, n, rows, cols, out);
+  }
 }
 
 /* ---- scalars and control ---- */
@@ -297,8 +307,9 @@ static bool visible(const maker *m, const char *name) {
 }
 
 static void set(maker *m, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *value, ac_ablock *out) {
-  static const ac_aekind aug[] = {[AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB, [AC_OP_MUL] = AC_AE_MUL, [AC_OP_DIV] = AC_AE_DIV,
-                                  [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
+  static const ac_aekind aug[] = {
+      [AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB,           [AC_OP_MUL] = AC_AE_MUL,
+      [AC_OP_DIV] = AC_AE_DIV, [AC_OP_FLOORDIV] = AC_AE_FLOORDIV, [AC_OP_MOD] = AC_AE_MOD};
   ac_arena *a = m->c->a;
   ac_lvar *v = ac_lvar_find(&m->k->vars, ac_lower_name(a, target->s));
   if (!v || !value) return;
@@ -345,7 +356,9 @@ static void assign(maker *m, const ac_cstmt *s, ac_ablock *out) {
 
 static bool assigned_in(const ac_cstmt *first, const char *dsl) {
   for (const ac_cstmt *s = first; s; s = s->next) {
-    if ((s->kind == AC_CS_ASSIGN || s->kind == AC_CS_FOR) && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, dsl)) return true;
+    if ((s->kind == AC_CS_ASSIGN || s->kind == AC_CS_FOR) && s->target->kind == AC_CE_NAME &&
+        !strcmp(s->target->s, dsl))
+      return true;
     if (assigned_in(s->body, dsl) || assigned_in(s->orelse, dsl)) return true;
   }
   return false;
@@ -362,7 +375,8 @@ static ac_aexpr *bound(maker *m, const ac_cexpr *e, const ac_cstmt *loop, const 
   bool changes = x->kind == AC_AE_VAR && (e->kind != AC_CE_NAME || assigned_in(loop->body, e->s));
   if (stable(x) && !changes) return x;
   ac_astmt *n = push(m, out, ac_as_new(m->c->a, AC_AS_DECL, loop->loc));
-  n->var = (ac_avar){.name = ac_sprintf(m->c->a, "%s%s%d", ac_lower_name(m->c->a, loop->target->s), what, m->temps++), .type = AC_AT_INT};
+  n->var = (ac_avar){.name = ac_sprintf(m->c->a, "%s%s%d", ac_lower_name(m->c->a, loop->target->s), what, m->temps++),
+                     .type = AC_AT_INT};
   n->value = x;
   return ac_ae_var(m->c->a, n->var.name, AC_AT_INT);
 }
@@ -377,7 +391,8 @@ static void loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
   n->hi = bound(m, s->hi, s, "End", out);
   n->step = s->step ? bound(m, s->step, s, "Step", out) : ac_ae_int(a, 1);
   const char *name = ac_lower_name(a, s->target->s);
-  bool copy = outside || assigned_in(s->body, s->target->s); /* assigning a loop variable does not move a Python loop */
+  bool copy =
+      outside || assigned_in(s->body, s->target->s); /* assigning a loop variable does not move a Python loop */
   n->var = (ac_avar){.name = copy ? ac_sprintf(a, "%sLoop%d", name, m->temps++) : name, .type = AC_AT_INT};
   push(m, out, n);
   size_t mark = m->scope.len;
@@ -453,8 +468,11 @@ static void hoisted(maker *m, const ac_cstmt *stage, ac_ablock *out) {
 }
 
 static void stage(maker *m, const ac_cstmt *s, ac_ablock *out) {
-  static const char *const names[] = {[AC_AM_COPYIN] = "CopyIn", [AC_AM_COMPUTE] = "Compute", [AC_AM_COPYOUT] = "CopyOut"};
-  ac_amkind kind = s->stage == AC_STAGE_COPYIN ? AC_AM_COPYIN : s->stage == AC_STAGE_COMPUTE ? AC_AM_COMPUTE : AC_AM_COPYOUT;
+  static const char *const names[] = {
+      [AC_AM_COPYIN] = "CopyIn", [AC_AM_COMPUTE] = "Compute", [AC_AM_COPYOUT] = "CopyOut"};
+  ac_amkind kind = s->stage == AC_STAGE_COPYIN    ? AC_AM_COPYIN
+                   : s->stage == AC_STAGE_COMPUTE ? AC_AM_COMPUTE
+                                                  : AC_AM_COPYOUT;
   ac_arena *a = m->c->a;
   ac_amethod method = {.kind = kind, .name = ac_sprintf(a, "%s%d", names[kind], ++m->count[kind])};
   params p = {.m = m, .method = &method};
@@ -517,14 +535,18 @@ static void statement(maker *m, const ac_cstmt *s, ac_ablock *out) {
   case AC_CS_FOR: loop(m, s, out); return;
   case AC_CS_WHILE: while_loop(m, s, out); return;
   case AC_CS_WITH:
-    if (m->stage) fail(m, s->loc, "a stage block inside a stage block");
-    else stage(m, s, out);
+    if (m->stage)
+      fail(m, s->loc, "a stage block inside a stage block");
+    else
+      stage(m, s, out);
     return;
   case AC_CS_BREAK: push(m, out, ac_as_new(m->c->a, AC_AS_BREAK, s->loc)); return;
   case AC_CS_PASS: return;
   case AC_CS_RETURN:
-    if (m->stage) fail(m, s->loc, "return inside a stage block");
-    else push(m, out, ac_as_new(m->c->a, AC_AS_RETURN, s->loc));
+    if (m->stage)
+      fail(m, s->loc, "return inside a stage block");
+    else
+      push(m, out, ac_as_new(m->c->a, AC_AS_RETURN, s->loc));
     return;
   default: fail(m, s->loc, "this statement"); return;
   }

@@ -82,8 +82,10 @@ static ac_lvar *occurs(scan *c, const char *dsl, bool fresh) {
   }
   if (v->param) return v;
   if (v->home && !open_block(c, v->home)) {
-    if (fresh) v->home = c->blocks[c->depth - 1];
-    else v->hoist = true;
+    if (fresh)
+      v->home = c->blocks[c->depth - 1];
+    else
+      v->hoist = true;
   }
   if (v->stage != c->stage) v->many_stages = true;
   return v;
@@ -91,8 +93,8 @@ static ac_lvar *occurs(scan *c, const char *dsl, bool fresh) {
 
 static void use(void *user, const ac_cexpr *e) {
   scan *c = user;
-  if (e->kind != AC_CE_NAME || e->buffer || e->type == AC_CT_POINTER || e->type == AC_CT_DTYPE || e->type == AC_CT_KERNEL ||
-      e->type == AC_CT_MODULE || e->type == AC_CT_SHAPE || e->type == AC_CT_TILE)
+  if (e->kind != AC_CE_NAME || e->buffer || e->type == AC_CT_POINTER || e->type == AC_CT_DTYPE ||
+      e->type == AC_CT_KERNEL || e->type == AC_CT_MODULE || e->type == AC_CT_SHAPE || e->type == AC_CT_TILE)
     return;
   if (e->type == AC_CT_NONE) return; /* `tl`, names of functions */
   occurs(c, e->s, false)->uses++;
@@ -101,7 +103,8 @@ static void use(void *user, const ac_cexpr *e) {
 static void assign(scan *c, const ac_cexpr *target, const ac_cexpr *value, bool fresh, bool loop) {
   if (target->kind == AC_CE_TUPLE) {
     for (int i = 0; i < target->n_args; i++)
-      assign(c, target->args[i], value->kind == AC_CE_TUPLE && i < value->n_args ? value->args[i] : NULL, fresh, false);
+      assign(c, target->args[i], value->kind == AC_CE_TUPLE && i < value->n_args ? value->args[i] : NULL, fresh,
+             false);
     return;
   }
   ac_lvar *v = occurs(c, target->s, fresh);
@@ -125,7 +128,8 @@ static void block(scan *c, const ac_cstmt *first);
 static void statement(scan *c, const ac_cstmt *s) {
   ac_each_expr(s, use, c);
   if (s->kind == AC_CS_ASSIGN && evaluates(s)) {
-    if (s->target->kind == AC_CE_TUPLE || ac_is_scalar(s->value)) assign(c, s->target, s->value, s->op == AC_OP_NOP, false);
+    if (s->target->kind == AC_CE_TUPLE || ac_is_scalar(s->value))
+      assign(c, s->target, s->value, s->op == AC_OP_NOP, false);
   }
   if (s->kind == AC_CS_WITH) {
     const ac_cstmt *outer = c->stage;
@@ -154,11 +158,15 @@ void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out) {
   scan c = {.a = a, .out = out};
   for (int i = 0; i < f->n_params; i++) {
     if (f->params[i].type == AC_CT_POINTER) continue;
-    ac_lvar v = {.name = ac_lower_name(a, f->params[i].name), .param = true,
-                 .type = f->params[i].type == AC_CT_FLOAT ? AC_AT_FLOAT : f->params[i].type == AC_CT_BOOL ? AC_AT_BOOL : AC_AT_INT};
+    ac_lvar v = {.name = ac_lower_name(a, f->params[i].name),
+                 .param = true,
+                 .type = f->params[i].type == AC_CT_FLOAT  ? AC_AT_FLOAT
+                         : f->params[i].type == AC_CT_BOOL ? AC_AT_BOOL
+                                                           : AC_AT_INT};
     ac_push(a, out, v);
   }
   block(&c, f->body);
   /* What a stage block assigns and anybody else sees, or what its next run sees again, lives in the class. */
-  for (size_t i = 0; i < out->len; i++) out->data[i].member = out->data[i].in_stage && (out->data[i].many_stages || out->data[i].hoist);
+  for (size_t i = 0; i < out->len; i++)
+    out->data[i].member = out->data[i].in_stage && (out->data[i].many_stages || out->data[i].hoist);
 }

@@ -1,8 +1,8 @@
 /* Pass "sync": flags for what queues do not order.
  *
  *   scalar read of UB        V_S before it. A queue's DeQue made the vector unit wait for the copy, so V_S covers that too.
- *   element-wise copy        V_S before (the slot's last reader), S_V after
- *   TBuf touched by copies   V_MTE2 (and MTE3_MTE2) before a load, MTE2_V after; V_MTE3 (and MTE2_MTE3) before a store, MTE3_V after
+ *   element-wise copy        V_S before (the slot's last reader), S_V after; MTE3_S and S_MTE3 where the slot goes straight out
+ *   TBuf touched by copies   V_MTE2 before a load, MTE2_V after; V_MTE3 before a store, MTE3_V after
  *   tensor loaded and stored MTE3_MTE2 before a load, MTE2_MTE3 before a store: a later load sees what an earlier store wrote
  *   scalar read of a stored tensor   MTE3_S before it
  *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left
@@ -30,17 +30,15 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   bool own = y->k->buffers.data[c->ub->buffer].sync;
   if (both) flag(y, out, c->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3, s->loc);
   if (c->by_element) {
-    flag(y, out, AC_EV_V_S, s->loc);
-    if (both) flag(y, out, AC_EV_MTE3_S, s->loc);
-    if (own) flag(y, out, AC_EV_MTE3_S, s->loc);
+    bool through = y->k->buffers.data[c->ub->buffer].mem == AC_MEM_BIND; /* no vector unit between scalar unit and MTE3 */
+    if (!through) flag(y, out, AC_EV_V_S, s->loc);
+    if (both || own || through) flag(y, out, AC_EV_MTE3_S, s->loc);
     ac_push(y->a, out, s);
-    flag(y, out, AC_EV_S_V, s->loc);
+    flag(y, out, through ? AC_EV_S_MTE3 : AC_EV_S_V, s->loc);
     return;
   }
-  if (own) {
-    flag(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, s->loc);
-    flag(y, out, c->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3, s->loc);
-  }
+  /* the vector unit stands between two copies of such a buffer: it awaits each, and the next awaits it */
+  if (own) flag(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, s->loc);
   ac_push(y->a, out, s);
   if (own) flag(y, out, c->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V, s->loc);
 }

@@ -4,7 +4,10 @@
 #include <string.h>
 
 static const char *const type_names[] = {"int", "float", "bool"};
-static const char *const mem_names[] = {[AC_MEM_VECIN] = "VECIN", [AC_MEM_VECOUT] = "VECOUT", [AC_MEM_BIND] = "VECIN-VECOUT", [AC_MEM_VECCALC] = "VECCALC"};
+static const char *const mem_names[] = {[AC_MEM_VECIN] = "VECIN",
+                                        [AC_MEM_VECOUT] = "VECOUT",
+                                        [AC_MEM_BIND] = "VECIN-VECOUT",
+                                        [AC_MEM_VECCALC] = "VECCALC"};
 
 typedef struct {
   ac_buf b;
@@ -14,13 +17,20 @@ typedef struct {
 } text;
 
 static const char *const infix[] = {
-    [AC_AE_ADD] = "+", [AC_AE_SUB] = "-", [AC_AE_MUL] = "*", [AC_AE_DIV] = "/", [AC_AE_FLOORDIV] = "//", [AC_AE_MOD] = "%",
-    [AC_AE_EQ] = "==", [AC_AE_NE] = "!=", [AC_AE_LT] = "<", [AC_AE_LE] = "<=", [AC_AE_GT] = ">", [AC_AE_GE] = ">=",
-    [AC_AE_AND] = "&&", [AC_AE_OR] = "||", [AC_AE_POW] = "**"};
-static const char *const calls[] = {
-    [AC_AE_MIN] = "min", [AC_AE_MAX] = "max", [AC_AE_CDIV] = "cdiv", [AC_AE_ALIGN_UP] = "align_up", [AC_AE_ALIGN_DOWN] = "align_down",
-    [AC_AE_TO_FLOAT] = "float", [AC_AE_TO_INT] = "int", [AC_AE_BLOCK_IDX] = "block_idx", [AC_AE_BLOCK_NUM] = "block_num",
-    [AC_AE_CORES] = "cores", [AC_AE_UB] = "ub_size"};
+    [AC_AE_ADD] = "+", [AC_AE_SUB] = "-", [AC_AE_MUL] = "*",  [AC_AE_DIV] = "/", [AC_AE_FLOORDIV] = "//",
+    [AC_AE_MOD] = "%", [AC_AE_EQ] = "==", [AC_AE_NE] = "!=",  [AC_AE_LT] = "<",  [AC_AE_LE] = "<=",
+    [AC_AE_GT] = ">",  [AC_AE_GE] = ">=", [AC_AE_AND] = "&&", [AC_AE_OR] = "||", [AC_AE_POW] = "**"};
+static const char *const calls[] = {[AC_AE_MIN] = "min",
+                                    [AC_AE_MAX] = "max",
+                                    [AC_AE_CDIV] = "cdiv",
+                                    [AC_AE_ALIGN_UP] = "align_up",
+                                    [AC_AE_ALIGN_DOWN] = "align_down",
+                                    [AC_AE_TO_FLOAT] = "float",
+                                    [AC_AE_TO_INT] = "int",
+                                    [AC_AE_BLOCK_IDX] = "block_idx",
+                                    [AC_AE_BLOCK_NUM] = "block_num",
+                                    [AC_AE_CORES] = "cores",
+                                    [AC_AE_UB] = "ub_size"};
 
 static void put(ac_buf *b, const ac_aexpr *e) {
   if (!e) {
@@ -32,7 +42,8 @@ static void put(ac_buf *b, const ac_aexpr *e) {
   case AC_AE_FLOAT: ac_put_double(b, e->f); return;
   case AC_AE_BOOL: ac_puts(b, e->i ? "true" : "false"); return;
   case AC_AE_VAR: ac_puts(b, e->name); return;
-  case AC_AE_NEG: case AC_AE_NOT:
+  case AC_AE_NEG:
+  case AC_AE_NOT:
     ac_puts(b, e->kind == AC_AE_NEG ? "-" : "!");
     put(b, e->a);
     return;
@@ -45,8 +56,15 @@ static void put(ac_buf *b, const ac_aexpr *e) {
     put(b, e->b);
     ac_puts(b, ")");
     return;
-  case AC_AE_DIM: case AC_AE_RANK: case AC_AE_NUMEL: case AC_AE_DIMPROD:
-    ac_printf(b, "t%d.%s", e->tensor, e->kind == AC_AE_DIM ? "shape[" : e->kind == AC_AE_RANK ? "rank" : e->kind == AC_AE_NUMEL ? "numel" : "prod[");
+  case AC_AE_DIM:
+  case AC_AE_RANK:
+  case AC_AE_NUMEL:
+  case AC_AE_DIMPROD:
+    ac_printf(b, "t%d.%s", e->tensor,
+              e->kind == AC_AE_DIM     ? "shape["
+              : e->kind == AC_AE_RANK  ? "rank"
+              : e->kind == AC_AE_NUMEL ? "numel"
+                                       : "prod[");
     if (e->kind == AC_AE_DIM) put(b, e->a);
     if (e->kind == AC_AE_DIMPROD) {
       if (e->a) put(b, e->a);
@@ -105,7 +123,8 @@ static void copy(text *t, const ac_acopy *c) {
   const struct {
     const char *name;
     const ac_aexpr *e;
-  } parts[] = {{"rows", c->rows}, {"cols", c->cols}, {"gm_stride", c->gm_stride}, {"ub_pitch", c->ub_pitch}, {"pad", c->pad}};
+  } parts[] = {
+      {"rows", c->rows}, {"cols", c->cols}, {"gm_stride", c->gm_stride}, {"ub_pitch", c->ub_pitch}, {"pad", c->pad}};
   for (size_t i = 0; i < AC_COUNT(parts); i++) {
     if (!parts[i].e) continue;
     ac_printf(&t->b, " %s=", parts[i].name);
@@ -126,7 +145,9 @@ static void launch(text *t, const ac_alaunch *l) {
   const ac_akernel *k = t->p->kernels.data[l->kernel];
   ac_printf(&t->b, "launch %s key=%d blocks=", k->name, l->key);
   put(&t->b, l->blocks);
-  for (int i = 0; i < k->n_tensors; i++) ac_printf(&t->b, " %s=%s%d", k->tensors[i], l->tensors[i] < 0 ? "w" : "t", l->tensors[i] < 0 ? -1 - l->tensors[i] : l->tensors[i]);
+  for (int i = 0; i < k->n_tensors; i++)
+    ac_printf(&t->b, " %s=%s%d", k->tensors[i], l->tensors[i] < 0 ? "w" : "t",
+              l->tensors[i] < 0 ? -1 - l->tensors[i] : l->tensors[i]);
   for (size_t i = 0; i < k->fields.len; i++) {
     ac_printf(&t->b, " %s=", k->fields.data[i].name);
     put(&t->b, l->values[i]);
@@ -138,8 +159,10 @@ static void set(text *t, const ac_astmt *s) {
 }
 
 static void instruction(text *t, const ac_astmt *s) {
-  if (s->kind == AC_AS_PRIM) ac_printf(&t->b, "primitive#%d", s->prim);
-  else ac_puts(&t->b, ac_insts[s->inst].asc);
+  if (s->kind == AC_AS_PRIM)
+    ac_printf(&t->b, "primitive#%d", s->prim);
+  else
+    ac_puts(&t->b, ac_insts[s->inst].asc);
   for (int i = 0; i < s->n_ops; i++) {
     ac_puts(&t->b, i ? ", " : " ");
     operand(t, &s->ops[i]);
@@ -153,13 +176,23 @@ static void instruction(text *t, const ac_astmt *s) {
 }
 
 static void statement(text *t, const ac_astmt *s, int depth) {
-  static const char *const queue[] = {[AC_AS_ALLOC] = "alloc", [AC_AS_ENQUE] = "enque", [AC_AS_DEQUE] = "deque", [AC_AS_FREE] = "free", [AC_AS_GET] = "get"};
+  static const char *const queue[] = {[AC_AS_ALLOC] = "alloc",
+                                      [AC_AS_ENQUE] = "enque",
+                                      [AC_AS_DEQUE] = "deque",
+                                      [AC_AS_FREE] = "free",
+                                      [AC_AS_GET] = "get"};
   if (s->kind == AC_AS_COMMENT && !*s->text) return;
   ac_printf(&t->b, "%*s", depth * 2, "");
   switch (s->kind) {
   case AC_AS_COMMENT: ac_printf(&t->b, "# %s", s->text); break;
-  case AC_AS_DECL: ac_printf(&t->b, "%s %s = ", type_names[s->var.type], s->var.name); set(t, s); break;
-  case AC_AS_ASSIGN: ac_printf(&t->b, "%s = ", s->var.name); set(t, s); break;
+  case AC_AS_DECL:
+    ac_printf(&t->b, "%s %s = ", type_names[s->var.type], s->var.name);
+    set(t, s);
+    break;
+  case AC_AS_ASSIGN:
+    ac_printf(&t->b, "%s = ", s->var.name);
+    set(t, s);
+    break;
   case AC_AS_FOR:
     ac_printf(&t->b, "for %s in ", s->var.name);
     put(&t->b, s->lo);
@@ -168,7 +201,8 @@ static void statement(text *t, const ac_astmt *s, int depth) {
     ac_puts(&t->b, " step ");
     put(&t->b, s->step);
     break;
-  case AC_AS_WHILE: case AC_AS_IF:
+  case AC_AS_WHILE:
+  case AC_AS_IF:
     ac_puts(&t->b, s->kind == AC_AS_IF ? "if " : "while ");
     put(&t->b, s->cond);
     break;
@@ -182,14 +216,20 @@ static void statement(text *t, const ac_astmt *s, int depth) {
     }
     ac_puts(&t->b, ")");
     break;
-  case AC_AS_ALLOC: case AC_AS_ENQUE: case AC_AS_DEQUE: case AC_AS_FREE: case AC_AS_GET:
+  case AC_AS_ALLOC:
+  case AC_AS_ENQUE:
+  case AC_AS_DEQUE:
+  case AC_AS_FREE:
+  case AC_AS_GET:
     ac_printf(&t->b, "%s %s (%s)", queue[s->kind], s->tensor->name, t->k->buffers.data[s->tensor->buffer].name);
     break;
   case AC_AS_COPY: copy(t, s->copy); break;
-  case AC_AS_INST: case AC_AS_PRIM: instruction(t, s); break;
+  case AC_AS_INST:
+  case AC_AS_PRIM: instruction(t, s); break;
   case AC_AS_GETVALUE:
     ac_printf(&t->b, "%s %s = value ", type_names[s->var.type], s->var.name);
-    if (s->n_ops) operand(t, &s->ops[0]);
+    if (s->n_ops)
+      operand(t, &s->ops[0]);
     else {
       ac_printf(&t->b, "%s[", t->k->gms.data[s->gm].name);
       put(&t->b, s->value);
@@ -222,11 +262,14 @@ static void block(text *t, const ac_ablock *b, int depth) {
 
 static void kernel(text *t, const ac_akernel *k) {
   t->k = k;
-  ac_printf(&t->b, "kernel %s (%s)%s%s\n", k->name, k->cls, k->sync_all ? " sync_all" : "", k->select ? " select" : "");
-  for (size_t i = 0; i < k->fields.len; i++) ac_printf(&t->b, "  field %s %s\n", type_names[k->fields.data[i].type], k->fields.data[i].name);
+  ac_printf(&t->b, "kernel %s (%s)%s%s\n", k->name, k->cls, k->sync_all ? " sync_all" : "",
+            k->select ? " select" : "");
+  for (size_t i = 0; i < k->fields.len; i++)
+    ac_printf(&t->b, "  field %s %s\n", type_names[k->fields.data[i].type], k->fields.data[i].name);
   for (size_t i = 0; i < k->gms.len; i++) {
     const ac_agm *g = &k->gms.data[i];
-    ac_printf(&t->b, "  gm %s %s <- %s%s%s\n", ac_dtypes[g->dtype].name, g->name, k->tensors[g->param], g->in ? " in" : "", g->out ? " out" : "");
+    ac_printf(&t->b, "  gm %s %s <- %s%s%s\n", ac_dtypes[g->dtype].name, g->name, k->tensors[g->param],
+              g->in ? " in" : "", g->out ? " out" : "");
   }
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *q = &k->buffers.data[i];
@@ -234,11 +277,13 @@ static void kernel(text *t, const ac_akernel *k) {
     put(&t->b, q->elements);
     ac_printf(&t->b, "] round %d%s\n", q->round_to, q->sync ? " flags" : "");
   }
-  for (size_t i = 0; i < k->members.len; i++) ac_printf(&t->b, "  member %s %s\n", type_names[k->members.data[i].type], k->members.data[i].name);
+  for (size_t i = 0; i < k->members.len; i++)
+    ac_printf(&t->b, "  member %s %s\n", type_names[k->members.data[i].type], k->members.data[i].name);
   for (size_t i = 0; i < k->methods.len; i++) {
     const ac_amethod *m = &k->methods.data[i];
     ac_printf(&t->b, "  method %s(", m->name);
-    for (size_t j = 0; j < m->params.len; j++) ac_printf(&t->b, "%s%s %s", j ? ", " : "", type_names[m->params.data[j].type], m->params.data[j].name);
+    for (size_t j = 0; j < m->params.len; j++)
+      ac_printf(&t->b, "%s%s %s", j ? ", " : "", type_names[m->params.data[j].type], m->params.data[j].name);
     ac_puts(&t->b, ")\n");
     block(t, &m->body, 2);
   }
@@ -250,14 +295,17 @@ char *ac_air_text(ac_arena *a, const ac_program *p) {
   ac_buf_init(&t.b, a);
   ac_printf(&t.b, "program %s (%s)\n", p->op, p->op_type);
   for (size_t i = 0; i < p->tensors.len; i++)
-    ac_printf(&t.b, "  t%zu %s %s %s\n", i, dirs[p->tensors.data[i].dir], ac_dtypes[p->tensors.data[i].dtype].name, p->tensors.data[i].name);
-  for (size_t i = 0; i < p->attrs.len; i++) ac_printf(&t.b, "  attribute %s %s\n", type_names[p->attrs.data[i].type], p->attrs.data[i].name);
+    ac_printf(&t.b, "  t%zu %s %s %s\n", i, dirs[p->tensors.data[i].dir], ac_dtypes[p->tensors.data[i].dtype].name,
+              p->tensors.data[i].name);
+  for (size_t i = 0; i < p->attrs.len; i++)
+    ac_printf(&t.b, "  attribute %s %s\n", type_names[p->attrs.data[i].type], p->attrs.data[i].name);
   for (size_t i = 0; i < p->workspaces.len; i++) {
     ac_printf(&t.b, "  w%zu %s %s [", i, ac_dtypes[p->workspaces.data[i].dtype].name, p->workspaces.data[i].name);
     put(&t.b, p->workspaces.data[i].elements);
     ac_puts(&t.b, "]\n");
   }
-  for (size_t i = 0; i < p->fields.len; i++) ac_printf(&t.b, "  field %s %s\n", type_names[p->fields.data[i].type], p->fields.data[i].name);
+  for (size_t i = 0; i < p->fields.len; i++)
+    ac_printf(&t.b, "  field %s %s\n", type_names[p->fields.data[i].type], p->fields.data[i].name);
   ac_puts(&t.b, "host\n");
   block(&t, &p->host, 1);
   for (size_t i = 0; i < p->kernels.len; i++) kernel(&t, p->kernels.data[i]);

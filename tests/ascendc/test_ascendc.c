@@ -59,7 +59,8 @@ static void golden(void **state) {
     const char *got = file(&w, "msopgen/op_kernel/test_custom.cpp");
     assert_non_null(got);
     char *path = ac_sprintf(w.a, "tests/ascendc/golden/%s.cpp", cases[i]);
-    if (getenv("AC_UPDATE_GOLDEN")) assert_true(ac_write_file(ac_sprintf(w.a, "%s/%s", AC_SOURCE_DIR, path), got, strlen(got), &w.d));
+    if (getenv("AC_UPDATE_GOLDEN"))
+      assert_true(ac_write_file(ac_sprintf(w.a, "%s/%s", AC_SOURCE_DIR, path), got, strlen(got), &w.d));
     const char *want = read_file(&w, path);
     assert_non_null(want);
     if (strcmp(got, want) != 0) fprintf(stderr, "%s differs from %s:\n%s", cases[i], path, got);
@@ -131,10 +132,12 @@ static void six_strings(void **state) {
   work w;
   emit(&w, "branches", (ac_emit_opts){0});
   if (!have(&w, "python3")) skip();
-  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "text", file(&w, "benchmark/test_custom.txt"), "project_json_src",
-                        file(&w, "msopgen/test_custom.json"), "host_tiling_src", file(&w, "msopgen/op_host/test_custom_tiling.h"), "host_operator_src",
-                        file(&w, "msopgen/op_host/test_custom.cpp"), "kernel_src", file(&w, "msopgen/op_kernel/test_custom.cpp"), "python_bind_src",
-                        file(&w, "msopgen/op.cpp"));
+  json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "text", file(&w, "benchmark/test_custom.txt"),
+                        "project_json_src", file(&w, "msopgen/test_custom.json"), "host_tiling_src",
+                        file(&w, "msopgen/op_host/test_custom_tiling.h"), "host_operator_src",
+                        file(&w, "msopgen/op_host/test_custom.cpp"), "kernel_src",
+                        file(&w, "msopgen/op_kernel/test_custom.cpp"), "python_bind_src", file(&w, "msopgen/op.cpp"));
+  char *text = json_dumps(j, 0);
   run_python(&w,
              "import json, sys, re, ast\n"
              "d = json.load(sys.stdin)\n"
@@ -150,7 +153,8 @@ static void six_strings(void **state) {
              "tree = ast.parse(ns['model_src'])\n"
              "c = [n for n in tree.body if isinstance(n, ast.ClassDef)]\n"
              "assert [n.name for n in c] == ['ModelNew']\n",
-             json_dumps(j, 0));
+             text);
+  free(text);
   json_decref(j);
   ac_arena_free(w.a);
 }
@@ -162,8 +166,10 @@ static void direct_json(void **state) {
   json_t *j = json_loads(file(&w, "benchmark/test_custom.json"), JSON_REJECT_DUPLICATES, NULL);
   assert_non_null(j);
   assert_string_equal(json_string_value(json_object_get(j, "format_version")), "0.1");
-  assert_string_equal(json_string_value(json_object_get(json_object_get(j, "entry"), "model")), "ModelNew.py::ModelNew");
-  assert_string_equal(json_string_value(json_object_get(json_object_get(j, "build"), "type")), "ascendc_direct_launch");
+  assert_string_equal(json_string_value(json_object_get(json_object_get(j, "entry"), "model")),
+                      "ModelNew.py::ModelNew");
+  assert_string_equal(json_string_value(json_object_get(json_object_get(j, "build"), "type")),
+                      "ascendc_direct_launch");
   json_t *s = json_object_get(j, "sources");
   assert_int_equal(json_array_size(s), 3);
   int modules = 0;
@@ -171,8 +177,10 @@ static void direct_json(void **state) {
     const char *path = json_string_value(json_object_get(json_array_get(s, i), "path"));
     const char *text = json_string_value(json_object_get(json_array_get(s, i), "content"));
     modules += strstr(text, "PYBIND11_MODULE") != NULL;
-    if (!strcmp(path, "kernel/test_custom_kernel.cpp")) assert_string_equal(text, file(&w, "direct/test_custom_kernel.cpp"));
-    if (!strcmp(path, "kernel/test_custom_binding.cpp")) assert_string_equal(text, file(&w, "direct/test_custom_binding.cpp"));
+    if (!strcmp(path, "kernel/test_custom_kernel.cpp"))
+      assert_string_equal(text, file(&w, "direct/test_custom_kernel.cpp"));
+    if (!strcmp(path, "kernel/test_custom_binding.cpp"))
+      assert_string_equal(text, file(&w, "direct/test_custom_binding.cpp"));
   }
   assert_int_equal(modules, 1);
   json_decref(j);
@@ -181,42 +189,41 @@ static void direct_json(void **state) {
 
 /* ---- ModelNew ---- */
 
-static const char source[] =
-    "\"\"\"A module.\"\"\"\n"
-    "from __future__ import annotations\n"
-    "import torch\n"
-    "import torch.nn as nn\n"
-    "\n"
-    "WIDTH = 3\n"
-    "\n"
-    "class Helper:\n"
-    "    def forward(self, y):\n"
-    "        return y + 1\n"
-    "\n"
-    "class Model(nn.Module):\n"
-    "    \"\"\"Docs:\n"
-    "def forward(self): no\n"
-    "    \"\"\"\n"
-    "    def __init__(self, k: int = WIDTH):\n"
-    "        super(Model, self).__init__()\n"
-    "        self.k = k\n"
-    "\n"
-    "    def forward(self,\n"
-    "                x: torch.Tensor,  # note: a colon (here)\n"
-    "                d={'a': 1}) -> torch.Tensor:\n"
-    "        y = x + 1\n"
-    "        # a comment at column 0 follows\n"
-    "# here\n"
-    "        return y * 2\n"
-    "\n"
-    "    def extra(self):\n"
-    "        return self.k\n"
-    "\n"
-    "def get_inputs():\n"
-    "    return [torch.rand(3)]\n"
-    "\n"
-    "def get_init_inputs():\n"
-    "    return []\n";
+static const char source[] = "\"\"\"A module.\"\"\"\n"
+                             "from __future__ import annotations\n"
+                             "import torch\n"
+                             "import torch.nn as nn\n"
+                             "\n"
+                             "WIDTH = 3\n"
+                             "\n"
+                             "class Helper:\n"
+                             "    def forward(self, y):\n"
+                             "        return y + 1\n"
+                             "\n"
+                             "class Model(nn.Module):\n"
+                             "    \"\"\"Docs:\n"
+                             "def forward(self): no\n"
+                             "    \"\"\"\n"
+                             "    def __init__(self, k: int = WIDTH):\n"
+                             "        super(Model, self).__init__()\n"
+                             "        self.k = k\n"
+                             "\n"
+                             "    def forward(self,\n"
+                             "                x: torch.Tensor,  # note: a colon (here)\n"
+                             "                d={'a': 1}) -> torch.Tensor:\n"
+                             "        y = x + 1\n"
+                             "        # a comment at column 0 follows\n"
+                             "# here\n"
+                             "        return y * 2\n"
+                             "\n"
+                             "    def extra(self):\n"
+                             "        return self.k\n"
+                             "\n"
+                             "def get_inputs():\n"
+                             "    return [torch.rand(3)]\n"
+                             "\n"
+                             "def get_init_inputs():\n"
+                             "    return []\n";
 
 static ac_graph *graph_of(work *w) {
   ac_graph *g = ac_graph_new(w->a, &w->d);
@@ -286,7 +293,8 @@ static void guards(void **state) {
   assert_non_null(strstr(h, "if (!(shapes[0].rank == 2))"));
   assert_non_null(strstr(h, "if (!(shapes[1].rank == 1))"));
   assert_true(g->guards.len > 0);
-  assert_non_null(strstr(h, "Dim(shapes[0], 1) == Dim(shapes[1], 0)") ? h : strstr(h, "Dim(shapes[1], 0) == Dim(shapes[0], 1)"));
+  assert_non_null(
+      strstr(h, "Dim(shapes[0], 1) == Dim(shapes[1], 0)") ? h : strstr(h, "Dim(shapes[1], 0) == Dim(shapes[0], 1)"));
   assert_non_null(strstr(h, "outputs[0] = shapes[1];"));
   assert_non_null(strstr(file(&w, "manifest.json"), "\"graph\""));
   ac_arena_free(w.a);
@@ -302,8 +310,20 @@ static void syntax(void **state) {
   assert_true(ac_project_write(w.a, &w.files, out, false, &w.d));
   const char *const files[] = {"msopgen/op_host/test_custom.cpp", "direct/test_custom_kernel.cpp"};
   for (size_t i = 0; i < AC_COUNT(files); i++) {
-    const char *argv[] = {"g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-DASCENDC_CPU_DEBUG=1",
-                          "-D__CCE_AICORE__=220", "-D__NPU_ARCH__=2201", "-I", AC_SOURCE_DIR "/sim/include", ac_path_join(w.a, out, files[i]), NULL};
+    const char *argv[] = {"g++",
+                          "-std=c++17",
+                          "-fsyntax-only",
+                          "-Wall",
+                          "-Wextra",
+                          "-Wno-unused-parameter",
+                          "-Werror",
+                          "-DASCENDC_CPU_DEBUG=1",
+                          "-D__CCE_AICORE__=220",
+                          "-D__NPU_ARCH__=2201",
+                          "-I",
+                          AC_SOURCE_DIR "/sim/include",
+                          ac_path_join(w.a, out, files[i]),
+                          NULL};
     ac_proc r;
     ac_proc_run(w.a, &(ac_proc_spec){.argv = argv, .timeout = 100}, &r);
     if (r.status) fail_msg("%s: %s", files[i], r.err);
@@ -332,14 +352,17 @@ static void scripts(void **state) {
   json_decref(p);
   if (!have(&w, "python3")) skip();
   const char *const files[] = {"device_test.py", "direct/setup.py", "direct/test_custom.py"};
-  for (size_t i = 0; i < AC_COUNT(files); i++) run_python(&w, "import ast, sys\nast.parse(sys.stdin.read())\n", file(&w, files[i]));
+  for (size_t i = 0; i < AC_COUNT(files); i++)
+    run_python(&w, "import ast, sys\nast.parse(sys.stdin.read())\n", file(&w, files[i]));
   ac_arena_free(w.a);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(golden), cmocka_unit_test(deterministic), cmocka_unit_test(formats), cmocka_unit_test(six_strings), cmocka_unit_test(direct_json),
-      cmocka_unit_test(model_new), cmocka_unit_test(digits), cmocka_unit_test(guards), cmocka_unit_test(syntax), cmocka_unit_test(scripts),
+      cmocka_unit_test(golden),      cmocka_unit_test(deterministic), cmocka_unit_test(formats),
+      cmocka_unit_test(six_strings), cmocka_unit_test(direct_json),   cmocka_unit_test(model_new),
+      cmocka_unit_test(digits),      cmocka_unit_test(guards),        cmocka_unit_test(syntax),
+      cmocka_unit_test(scripts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

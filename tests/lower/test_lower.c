@@ -16,7 +16,7 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d"};
+static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d", "strided", "turned"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();
@@ -39,7 +39,8 @@ static ac_program *lower(work *w, const char *name, const char *text, const char
 static char *case_text(work *w, const char *name, const char *ext, bool must) {
   ac_diags quiet;
   ac_diags_init(&quiet, w->a);
-  char *t = ac_read_file(w->a, ac_sprintf(w->a, "%s/tests/lower/cases/%s%s", AC_SOURCE_DIR, name, ext), 0, NULL, &quiet);
+  char *t =
+      ac_read_file(w->a, ac_sprintf(w->a, "%s/tests/lower/cases/%s%s", AC_SOURCE_DIR, name, ext), 0, NULL, &quiet);
   if (must) assert_non_null(t);
   return t;
 }
@@ -58,7 +59,8 @@ static void golden(void **state) {
     begin(&w);
     char *got = ac_air_text(w.a, lower_case(&w, cases[i]));
     if (getenv("AC_UPDATE_GOLDEN"))
-      assert_true(ac_write_file(ac_sprintf(w.a, "%s/tests/lower/cases/%s.air", AC_SOURCE_DIR, cases[i]), got, strlen(got), &w.d));
+      assert_true(ac_write_file(ac_sprintf(w.a, "%s/tests/lower/cases/%s.air", AC_SOURCE_DIR, cases[i]), got,
+                                strlen(got), &w.d));
     char *want = case_text(&w, cases[i], ".air", true);
     if (strcmp(got, want) != 0) fprintf(stderr, "%s: got\n%s", cases[i], got);
     assert_string_equal(got, want);
@@ -103,9 +105,15 @@ static ac_astmt *find(ac_ablock *b, ac_askind k) {
   return NULL;
 }
 
-static void break_enque(work *w, ac_program *p) { (void)w, drop(&method(p, "CopyIn1")->body, AC_AS_ENQUE); }
-static void break_free(work *w, ac_program *p) { (void)w, drop(&method(p, "CopyOut1")->body, AC_AS_FREE); }
-static void break_deque(work *w, ac_program *p) { (void)w, drop(&method(p, "Compute1")->body, AC_AS_DEQUE); }
+static void break_enque(work *w, ac_program *p) {
+  (void)w, drop(&method(p, "CopyIn1")->body, AC_AS_ENQUE);
+}
+static void break_free(work *w, ac_program *p) {
+  (void)w, drop(&method(p, "CopyOut1")->body, AC_AS_FREE);
+}
+static void break_deque(work *w, ac_program *p) {
+  (void)w, drop(&method(p, "Compute1")->body, AC_AS_DEQUE);
+}
 /* an EnQue in a loop that may run zero times, its DeQue outside */
 static void break_loop(work *w, ac_program *p) {
   ac_ablock *b = &method(p, "Process")->body;
@@ -118,7 +126,9 @@ static void break_loop(work *w, ac_program *p) {
   loop->body.len--;
   ac_push(w->a, b, call);
 }
-static void break_flag(work *w, ac_program *p) { (void)w, drop(&method(p, "Compute1")->body, AC_AS_FLAG); }
+static void break_flag(work *w, ac_program *p) {
+  (void)w, drop(&method(p, "Compute1")->body, AC_AS_FLAG);
+}
 static void break_work(work *w, ac_program *p) {
   (void)w;
   ac_ablock *b = &method(p, "Compute1")->body;
@@ -137,11 +147,21 @@ static void break_exact(work *w, ac_program *p) {
   (void)w;
   find(&method(p, "CopyIn1")->body, AC_AS_COPY)->copy->exact = true;
 }
-static void break_key(work *w, ac_program *p) { (void)w, p->launches.data[0]->key = 7; }
-static void break_field(work *w, ac_program *p) { (void)w, p->launches.data[0]->values[0] = NULL; }
-static void break_path(work *w, ac_program *p) { (void)w, p->host.len--; }
-static void break_depth(work *w, ac_program *p) { (void)w, p->kernels.data[0]->buffers.data[0].depth = 9; }
-static void break_names(work *w, ac_program *p) { (void)w, p->kernels.data[0]->buffers.data[1].name = p->kernels.data[0]->buffers.data[0].name; }
+static void break_key(work *w, ac_program *p) {
+  (void)w, p->launches.data[0]->key = 7;
+}
+static void break_field(work *w, ac_program *p) {
+  (void)w, p->launches.data[0]->values[0] = NULL;
+}
+static void break_path(work *w, ac_program *p) {
+  (void)w, p->host.len--;
+}
+static void break_depth(work *w, ac_program *p) {
+  (void)w, p->kernels.data[0]->buffers.data[0].depth = 9;
+}
+static void break_names(work *w, ac_program *p) {
+  (void)w, p->kernels.data[0]->buffers.data[1].name = p->kernels.data[0]->buffers.data[0].name;
+}
 
 static void invariants(void **state) {
   (void)state;
@@ -172,7 +192,8 @@ static void invariants(void **state) {
     assert_null(ac_program_check(w.a, p, "sync"));
     t[i].break_it(&w, p);
     const char *said = ac_program_check(w.a, p, t[i].pass);
-    if (!said || !strstr(said, t[i].says)) fail_msg("case %zu: got \"%s\", want \"%s\"", i, said ? said : "nothing", t[i].says);
+    if (!said || !strstr(said, t[i].says))
+      fail_msg("case %zu: got \"%s\", want \"%s\"", i, said ? said : "nothing", t[i].says);
     ac_arena_free(w.a);
   }
 }
@@ -202,30 +223,52 @@ static void placement(void **state) {
     bool sync;
   } t[] = {
       /* outside a loop one slot is enough */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
-       "    with tl.compute():\n        tl.vexp(b, a)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n", "a", AC_MEM_VECIN, 1, false},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
+       "tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.compute():\n        tl.vexp(b, a)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, "
+       "64), b)\n",
+       "a", AC_MEM_VECIN, 1, false},
       /* a buffer in a loop gets two, a pinned depth stays */
-      {"    a = tl.alloc_ub(64, tl.float32, buffers=1)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
-       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n"
-       "            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECIN, 1, false},
+      {"    a = tl.alloc_ub(64, tl.float32, buffers=1)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, "
+       "n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n    "
+       "    with tl.copyout():\n"
+       "            tl.store(y + i + tl.arange(0, 64), b)\n",
+       "a", AC_MEM_VECIN, 1, false},
       /* loaded under a condition inside a loop: the value of the trip before may be used, so no queue */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
-       "    for i in range(0, n, 64):\n        if i > m:\n            with tl.copyin():\n                tl.load(x + i + tl.arange(0, 64), a)\n"
-       "        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECCALC, 1, true},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
+       "tl.load(x + tl.arange(0, 64), a)\n"
+       "    for i in range(0, n, 64):\n        if i > m:\n            with tl.copyin():\n                tl.load(x + "
+       "i + tl.arange(0, 64), a)\n"
+       "        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n            tl.store(y + "
+       "i + tl.arange(0, 64), b)\n",
+       "a", AC_MEM_VECCALC, 1, true},
       /* stored, then used again without being set: no queue */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    with tl.compute():\n        tl.duplicate(a, 1.0)\n    for i in range(0, n, 64):\n        with tl.compute():\n"
-       "            tl.vadd(a, a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECCALC, 1, true},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    with tl.compute():\n        tl.duplicate(a, 1.0)\n    for i in "
+       "range(0, n, 64):\n        with tl.compute():\n"
+       "            tl.vadd(a, a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), "
+       "a)\n",
+       "a", AC_MEM_VECCALC, 1, true},
       /* a break between load and use */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
-       "            tl.load(x + i + tl.arange(0, 64), a)\n        if i > m:\n            break\n        with tl.compute():\n            tl.vexp(b, a)\n"
-       "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "a", AC_MEM_VECCALC, 1, true},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n    "
+       "    with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        if i > m:\n            break\n        with "
+       "tl.compute():\n            tl.vexp(b, a)\n"
+       "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n",
+       "a", AC_MEM_VECCALC, 1, true},
       /* a break after all uses does no harm */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
-       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n"
-       "            tl.store(y + i + tl.arange(0, 64), b)\n        if i > m:\n            break\n", "a", AC_MEM_VECIN, 2, false},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n    "
+       "    with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.vexp(b, a)\n    "
+       "    with tl.copyout():\n"
+       "            tl.store(y + i + tl.arange(0, 64), b)\n        if i > m:\n            break\n",
+       "a", AC_MEM_VECIN, 2, false},
       /* computed in place between load and store: a copy goes out */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            tl.load(x + i + tl.arange(0, 64), a)\n"
-       "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n", "a", AC_MEM_VECIN, 2, false},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            "
+       "tl.load(x + i + tl.arange(0, 64), a)\n"
+       "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + "
+       "i + tl.arange(0, 64), a)\n",
+       "a", AC_MEM_VECIN, 2, false},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;
@@ -235,7 +278,8 @@ static void placement(void **state) {
     assert_non_null(p);
     const ac_abuffer *b = buffer(p, t[i].buffer);
     assert_non_null(b);
-    if (b->mem != t[i].mem || b->depth != t[i].depth || b->sync != t[i].sync) fail_msg("case %zu: mem %d depth %d sync %d", i, (int)b->mem, b->depth, b->sync);
+    if (b->mem != t[i].mem || b->depth != t[i].depth || b->sync != t[i].sync)
+      fail_msg("case %zu: mem %d depth %d sync %d", i, (int)b->mem, b->depth, b->sync);
     ac_arena_free(w.a);
   }
 }
@@ -245,9 +289,12 @@ static void scalars(void **state) {
   (void)state;
   work w;
   begin(&w);
-  ac_program *p = lower_body(&w, "    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
-                                 "    with tl.compute():\n        s = tl.extract_scalar(a, 0)\n    if n > 5:\n        t = 1\n    else:\n        t = 2\n"
-                                 "    for i in range(0, n, 64):\n        c = min(64, n - i) + t\n        with tl.compute():\n            tl.duplicate(b, s, min(c, 64))\n"
+  ac_program *p = lower_body(&w, "    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    with "
+                                 "tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+                                 "    with tl.compute():\n        s = tl.extract_scalar(a, 0)\n    if n > 5:\n       "
+                                 " t = 1\n    else:\n        t = 2\n"
+                                 "    for i in range(0, n, 64):\n        c = min(64, n - i) + t\n        with "
+                                 "tl.compute():\n            tl.duplicate(b, s, min(c, 64))\n"
                                  "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n");
   if (!p) ac_diags_print(&w.d, stderr, false);
   assert_non_null(p);
@@ -268,15 +315,23 @@ static void refusals(void **state) {
     ac_code code;
   } t[] = {
       /* a size that only the running kernel knows */
-      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64 + tl.program_id(0), tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
-       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n", AC0602},
+      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64 + tl.program_id(0), tl.float32)\n    with "
+       "tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n",
+       AC0602},
       /* tanh is computed in float32 */
-      {"@ascend_kernel\ndef k(x: tl.float16, y: tl.float16, n):\n    a = tl.alloc_ub(64, tl.float16)\n    b = tl.alloc_ub(64, tl.float16)\n    with tl.copyin():\n"
-       "        tl.load(x + tl.arange(0, 64), a)\n    with tl.compute():\n        tl.vtanh(b, a)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n\n\n"
-       "def host(x: tl.float16, y: tl.float16):\n    k[1](x, y, 64)\n", AC0603},
+      {"@ascend_kernel\ndef k(x: tl.float16, y: tl.float16, n):\n    a = tl.alloc_ub(64, tl.float16)\n    b = "
+       "tl.alloc_ub(64, tl.float16)\n    with tl.copyin():\n"
+       "        tl.load(x + tl.arange(0, 64), a)\n    with tl.compute():\n        tl.vtanh(b, a)\n    with "
+       "tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n\n\n"
+       "def host(x: tl.float16, y: tl.float16):\n    k[1](x, y, 64)\n",
+       AC0603},
       /* two launches on one path */
-      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
-       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n    k[1](x, y, 64)\n", AC0605},
+      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
+       "tl.load(x + tl.arange(0, 64), a)\n"
+       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n "
+       "   k[1](x, y, 64)\n",
+       AC0605},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;
@@ -293,7 +348,8 @@ static void refusals(void **state) {
           assert_int_equal(w.d.list.data[j]->code, t[i].code);
           assert_true(w.d.list.data[j]->help.len > 0);
         }
-    } else assert_true(w.d.errors > 0); /* the checker may be the first to refuse */
+    } else
+      assert_true(w.d.errors > 0); /* the checker may be the first to refuse */
     ac_arena_free(w.a);
   }
 }
@@ -331,8 +387,9 @@ static void bad_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(golden), cmocka_unit_test(deterministic), cmocka_unit_test(invariants), cmocka_unit_test(placement),
-      cmocka_unit_test(scalars), cmocka_unit_test(refusals), cmocka_unit_test(dumps), cmocka_unit_test(bad_names),
+      cmocka_unit_test(golden),    cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
+      cmocka_unit_test(placement), cmocka_unit_test(scalars),       cmocka_unit_test(refusals),
+      cmocka_unit_test(dumps),     cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

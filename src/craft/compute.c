@@ -315,7 +315,8 @@ static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const rol
   }
   int dst_rank = c->fn->f->buffers.data[v[0].buf]->rank;
   if (!shape || shape->rank < 2) {
-    if (dst_rank < 2 || !r->n_srcs) return true;
+    if (dst_rank < 2) return true;
+    if (!r->n_srcs && count == c->fn->caps[v[0].buf]) return true; /* all of it is filled */
   } else {
     bool reduce = is_form(s, AC_FORM_REDUCE) || is_compare(s);
     if (reduce) {
@@ -334,6 +335,29 @@ static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const rol
   ac_help(ac_chk_d(c), g, "leave out `count=`, and give '%s' the dimensions of the source",
           ac_chk_buf_name(c, v[0].buf));
   return false;
+}
+
+/* The count over buffers with two dimensions is written as rows * columns, in this order: what is generated needs both. */
+static bool write_rows(ac_chk *c, ac_cexpr *e, int at, const ac_kbuf *shape, const ac_sig *s) {
+  ac_cexpr *n = e->args[at];
+  if (n && n->kind == AC_CE_BINARY && n->op == AC_OP_MUL) {
+    ac_kval rows = ac_chk_eval(c, n->a), cols = ac_chk_eval(c, n->b);
+    if (rows.sym == shape->ext[0] && cols.sym == shape->ext[1]) return true;
+  }
+  ac_cexpr *x = ac_chk_write(c, shape->ext[0], NULL, false), *y = ac_chk_write(c, shape->ext[1], NULL, false);
+  if (!x || !y) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0513, e->loc, "tl.%s needs `count=` as rows * columns here", s->name);
+    ac_help(ac_chk_d(c), g, "the names that the tile was loaded with have other values by now: keep copies of them");
+    return false;
+  }
+  ac_cexpr *product = ac_chk_new(c, AC_CE_BINARY, e->loc);
+  product->op = AC_OP_MUL;
+  product->a = x;
+  product->b = y;
+  product->type = AC_CT_INT;
+  e->args[at] = product;
+  e->kw[at] = "count";
+  return true;
 }
 
 ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
@@ -357,7 +381,12 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], &v[r.srcs[k]], count);
   if (dst_in) check_reads(c, e, s, 0, &v[0], count);
   if (r.mask >= 0) check_reads(c, e, s, r.mask, &v[r.mask], count);
-  if (!e->args[r.count] && !c->quiet) {
+  const ac_kbuf *shape = NULL;
+  for (int k = 0; k < r.n_srcs; k++)
+    if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
+  if (shape && shape->rank == 2 && shape->ext[0] && shape->ext[1] && !c->quiet) {
+    if (!write_rows(c, e, r.count, shape, s)) return none;
+  } else if (!e->args[r.count] && !c->quiet) {
     ac_cexpr *n = ac_chk_write(c, count, NULL, false);
     if (!n && r.n_srcs) return ask_count(c, e, s, &v[r.srcs[0]]);
     if (!n) {
@@ -368,11 +397,7 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
     e->kw[r.count] = "count";
   }
   bool keep = dst_in;
-  const ac_kbuf *shape = NULL;
-  for (int k = 0; k < r.n_srcs; k++) {
-    keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
-    if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
-  }
+  for (int k = 0; k < r.n_srcs; k++) keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
   if (is_form(s, AC_FORM_REDUCE)) {
     check_work_room(c, e, s, r.work, v, count);
     c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};

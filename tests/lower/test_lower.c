@@ -263,6 +263,10 @@ static void placement(void **state) {
        "    with tl.copyout():\n"
        "            tl.store(y + i + tl.arange(0, 64), b)\n        if i > m:\n            break\n",
        "a", AC_MEM_VECIN, 2, false},
+      /* scratch of a reduction before it takes the result: still a queue */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    r = tl.alloc_ub(8, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.reduce_max(r, a, b)\n            t = tl.extract_scalar(r, 0)\n"
+       "            tl.vsub_scalar(b, a, t)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "b", AC_MEM_VECOUT, 2, false},
       /* computed in place between load and store: a copy goes out */
       {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            "
        "tl.load(x + i + tl.arange(0, 64), a)\n"

@@ -134,6 +134,16 @@ static const char checked_more_text[] =
     "    }\n"
     "    return same;\n"
     "}\n"
+    "// Blocks of a launch: all of those that the program asks for, or none.\n"
+    "inline int64_t Blocks(Checked wanted, int64_t most)\n"
+    "{\n"
+    "    if (wanted > most && refusal[0] == 0) {\n"
+    "        snprintf(refusal, sizeof(refusal), \"%lld blocks are wanted, a launch has %lld at most here\", "
+    "static_cast<long long>(wanted.v),\n"
+    "                 static_cast<long long>(most));\n"
+    "    }\n"
+    "    return wanted.v < most ? wanted.v : most;\n"
+    "}\n"
     "// Bytes of UB that a buffer takes: whole blocks, at least one.\n"
     "inline Checked BufferBytes(Checked elements, int64_t size, int64_t to) { return Max(AlignUp(elements * size, "
     "to), to); }\n"
@@ -243,7 +253,8 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
 static void launch(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   const ac_akernel *k = c->p->kernels.data[l->kernel];
   ac_line(t, "plan.tilingKey = %d; // %s", l->key, k->name);
-  ac_line(t, "plan.blockDim = Min(Max(%s, 1), cores).v;", ac_cpp_expr(t, l->blocks));
+  /* Blocks that wait for each other must all run at once; others may be more than the cores, in turns. */
+  ac_line(t, "plan.blockDim = Blocks(%s, %s);", ac_cpp_expr(t, l->blocks), k->sync_all ? "cores" : "65535");
   for (size_t i = 0; i < k->fields.len; i++) {
     const ac_akfield *f = &k->fields.data[i];
     const char *to = c->p->fields.data[f->field].name, *v = ac_cpp_expr(t, l->values[i]);

@@ -220,7 +220,7 @@ typedef enum {
 typedef struct {
   int kernel;        /* index into ac_program.kernels */
   int key;           /* tiling key, 1..n */
-  ac_aexpr *blocks;  /* cores wanted; clamped to 1..available */
+  ac_aexpr *blocks;  /* at least 1 where control gets here; more than a launch can have: refused */
   ac_aexpr **values; /* one a kernel field: ac_akernel.fields order */
   int *tensors;      /* one a kernel tensor parameter: index into ac_program.tensors, or -1 - i for workspaces[i] */
 } ac_alaunch;

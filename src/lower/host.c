@@ -108,13 +108,42 @@ static int find_tensor(host *h, const ac_cexpr *e) {
   return INT32_MAX;
 }
 
+/* At least 1 whatever the shapes are. */
+static bool positive(host *h, const ac_aexpr *e, int depth) {
+  if (!e || depth > 16) return false;
+  switch (e->kind) {
+  case AC_AE_INT: return e->i >= 1;
+  case AC_AE_CORES: return true;
+  case AC_AE_MAX: return positive(h, e->a, depth + 1) || positive(h, e->b, depth + 1);
+  case AC_AE_MIN: return positive(h, e->a, depth + 1) && positive(h, e->b, depth + 1);
+  case AC_AE_VAR: {
+    const ac_lvar *v = ac_lvar_find(&h->vars, e->name);
+    return v && !v->param && !v->loop && v->assigns == 1 && v->value && positive(h, expr(h, v->value), depth + 1);
+  }
+  default: return false;
+  }
+}
+
+/* A launch of no blocks does nothing: then its path ends without one. */
+static ac_astmt *launch_statement(host *h, const ac_cstmt *s, ac_aexpr *blocks, ac_ablock *out) {
+  if (!blocks || positive(h, blocks, 0)) return add(h, out, AC_AS_LAUNCH, s);
+  ac_astmt *some = add(h, out, AC_AS_IF, s), *none = ac_as_new(h->c->a, AC_AS_NOTHING, s->loc),
+           *st = ac_as_new(h->c->a, AC_AS_LAUNCH, s->loc);
+  some->cond = ac_ae_bin(h->c->a, AC_AE_LT, blocks, ac_ae_int(h->c->a, 1));
+  some->trailing = NULL;
+  ac_push(h->c->a, &some->body, none);
+  ac_push(h->c->a, &some->orelse, st);
+  return st;
+}
+
 static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
   ac_lower_ctx *c = h->c;
   ac_cfunc *f = ac_craft_launch_kernel(c->m, s);
-  ac_astmt *st = add(h, out, AC_AS_LAUNCH, s);
+  ac_aexpr *blocks = expr(h, ac_craft_launch_cores(s));
+  ac_astmt *st = launch_statement(h, s, blocks, out);
   ac_alaunch *l = st->launch = AC_NEW(c->a, ac_alaunch);
   ac_akernel *k = kernel_of(c, f, &l->kernel);
-  l->blocks = expr(h, ac_craft_launch_cores(s));
+  l->blocks = blocks;
   l->values = AC_NEW_N(c->a, ac_aexpr *, k->fields.len);
   l->tensors = AC_NEW_N(c->a, int, k->n_tensors);
   int nf = 0, nt = 0, at = 0;

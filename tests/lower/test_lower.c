@@ -16,7 +16,8 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d", "strided", "turned"};
+static const char *cases[] = {"relu",     "l2rows", "softmax_row", "accumulate", "carried",
+                              "branches", "tile2d", "strided",     "turned"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();
@@ -264,9 +265,13 @@ static void placement(void **state) {
        "            tl.store(y + i + tl.arange(0, 64), b)\n        if i > m:\n            break\n",
        "a", AC_MEM_VECIN, 2, false},
       /* scratch of a reduction before it takes the result: still a queue */
-      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    r = tl.alloc_ub(8, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
-       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.reduce_max(r, a, b)\n            t = tl.extract_scalar(r, 0)\n"
-       "            tl.vsub_scalar(b, a, t)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), b)\n", "b", AC_MEM_VECOUT, 2, false},
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    r = tl.alloc_ub(8, "
+       "tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n        with tl.compute():\n            tl.reduce_max(r, "
+       "a, b)\n            t = tl.extract_scalar(r, 0)\n"
+       "            tl.vsub_scalar(b, a, t)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, "
+       "64), b)\n",
+       "b", AC_MEM_VECOUT, 2, false},
       /* computed in place between load and store: a copy goes out */
       {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            "
        "tl.load(x + i + tl.arange(0, 64), a)\n"
@@ -310,6 +315,35 @@ static void scalars(void **state) {
   assert_int_equal(first->kind, AC_AS_DECL); /* t, before the if */
   assert_string_equal(first->var.name, "t");
   ac_arena_free(w.a);
+}
+
+/* `kernel[n]` runs n blocks: none when n is 0, and no fewer than n because the chip has fewer cores. */
+static void block_counts(void **state) {
+  (void)state;
+  static const char kernel[] =
+      "@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
+      "tl.load(x + tl.program_id(0) * 64 + tl.arange(0, 64), a)\n"
+      "    with tl.copyout():\n        tl.store(y + tl.program_id(0) * 64 + tl.arange(0, 64), a)\n\n\n";
+  static const struct {
+    const char *host;
+    bool maybe_none;
+  } t[] = {{"def host(x, y):\n    k[x.shape[0]](x, y, 1)\n", true},
+           {"def host(x, y):\n    k[max(1, x.shape[0])](x, y, 1)\n", false},
+           {"def host(x, y):\n    n = max(1, x.shape[0])\n    k[n](x, y, 1)\n", false},
+           {"def host(x, y):\n    k[7](x, y, 1)\n", false}};
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    ac_program *p = lower(&w, "t.craft", ac_sprintf(w.a, "%s%s", kernel, t[i].host), NULL, NULL);
+    assert_non_null(p);
+    const ac_astmt *s = p->host.data[p->host.len - 1];
+    assert_int_equal(s->kind, t[i].maybe_none ? AC_AS_IF : AC_AS_LAUNCH);
+    if (t[i].maybe_none) {
+      assert_int_equal(s->body.data[0]->kind, AC_AS_NOTHING);
+      assert_int_equal(s->orelse.data[0]->kind, AC_AS_LAUNCH);
+    }
+    ac_arena_free(w.a);
+  }
 }
 
 static void refusals(void **state) {
@@ -392,8 +426,8 @@ static void bad_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(golden),    cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
-      cmocka_unit_test(placement), cmocka_unit_test(scalars),       cmocka_unit_test(refusals),
-      cmocka_unit_test(dumps),     cmocka_unit_test(bad_names),
+      cmocka_unit_test(placement), cmocka_unit_test(scalars),       cmocka_unit_test(block_counts),
+      cmocka_unit_test(refusals),  cmocka_unit_test(dumps),         cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

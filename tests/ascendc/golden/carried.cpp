@@ -73,7 +73,6 @@ private:
     {
         AscendC::LocalTensor<float> run = runBuf.Get<float>();
         AcOrder<AscendC::HardEvent::V_MTE3>();
-        AcOrder<AscendC::HardEvent::MTE2_MTE3>();
         if (cols > 0) {
             AscendC::DataCopyExtParams runCopy{1, static_cast<uint32_t>(cols * sizeof(float)), 0, 0, 0};
             AscendC::DataCopyPad(yGm[r * cols], run, runCopy);

@@ -320,10 +320,10 @@ static void scalars(void **state) {
 /* `kernel[n]` runs n blocks: none when n is 0, and no fewer than n because the chip has fewer cores. */
 static void block_counts(void **state) {
   (void)state;
-  static const char kernel[] =
-      "@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
-      "tl.load(x + tl.program_id(0) * 64 + tl.arange(0, 64), a)\n"
-      "    with tl.copyout():\n        tl.store(y + tl.program_id(0) * 64 + tl.arange(0, 64), a)\n\n\n";
+  static const char kernel[] = "@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    off = "
+                               "tl.program_id(0) * 64 + tl.arange(0, 64)\n    with tl.copyin():\n        "
+                               "tl.load(x + off, a)\n"
+                               "    with tl.copyout():\n        tl.store(y + off, a)\n\n\n";
   static const struct {
     const char *host;
     bool maybe_none;

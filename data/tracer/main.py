@@ -196,7 +196,7 @@ def explain(exc, folder, stage, file, o):
         return diag("AC0203", exc.msg or text, (exc.filename or file, exc.lineno or 0, (exc.offset or 0, getattr(exc, "end_offset", None) or 0)))
     if isinstance(exc, TimeLimit):
         return diag("AC0207", "still running after %g s%s" % (o.timeout, " (here, in %s)" % at[2] if at[2] else ""), at,
-                    help=["does this loop end? Loops in forward are unrolled: a loop over elements belongs into tensor operations. --timeout raises the limit"],
+                    help=["does this loop end? Loops in forward are unrolled: a loop over elements belongs into tensor operations. --trace-timeout raises the limit"],
                     notes=notes)
     if isinstance(exc, MemoryError):
         return diag("AC0208", "the file needs more than %d MiB" % (o.memory >> 20), at,

@@ -123,7 +123,7 @@ static void no_answer(ac_arena *a, const ac_proc *p, const char *file, double ti
     ac_help(d, e, "ascendcraft-trace belongs beside the command; $ASCENDCRAFT_TRACE names another place");
   } else if (late) {
     e = ac_error(d, AC0207, loc, "still running after %g s", timeout);
-    ac_help(d, e, "does this line end? --timeout raises the limit");
+    ac_help(d, e, "does this line end? --trace-timeout raises the limit");
   } else if (p->signal == 9 || p->status == AC_LIMIT || strstr(p->err, "MemoryError") ||
              strstr(p->err, "out of memory")) {
     e = ac_error(d, AC0208, loc, "the file needs more than %llu MiB", (unsigned long long)(memory >> 20));
@@ -132,6 +132,9 @@ static void no_answer(ac_arena *a, const ac_proc *p, const char *file, double ti
     e = ac_error(d, AC0214, loc, "Python was killed by signal %d (%s)", p->signal, strsignal(p->signal));
     ac_help(d, e,
             "try another Python library with --libpython; if it happens again, please report it with this file");
+  } else if (!*p->err) { /* a fault of ours leaves a traceback */
+    e = ac_error(d, AC0209, loc, "the file ended Python (status %d) or closed the tracer's files", p->status);
+    ac_help(d, e, "tracing only needs the module: leave out os._exit(), os.close() and writing to file descriptors");
   } else {
     e = ac_error(d, AC0214, loc, "the tracer ended with status %d and no answer: %.400s", p->status, p->err);
     ac_help(d, e, "please report this with the file");

@@ -1,4 +1,4 @@
-# expect: AC0207 8 still running
+# expect: AC0207 8 --trace-timeout
 import torch
 import torch.nn as nn
 

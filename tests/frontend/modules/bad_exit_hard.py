@@ -1,0 +1,14 @@
+# expect: AC0209 0 ended Python
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        import os
+        os._exit(0)
+        return x + 1
+
+
+def get_inputs():
+    return [torch.rand(4, 8)]

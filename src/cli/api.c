@@ -185,8 +185,8 @@ static bool job_trace(ac_context *c, job *j) {
   t.libpython = o->libpython;
   t.timeout = o->trace_timeout;
   t.info = &j->info;
-  if (o->dtype && (t.dtype = ac_dtype_of(o->dtype)) == AC_NODTYPE) {
-    ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC, "unknown dtype '%s'", o->dtype);
+  if (o->dtype && ((t.dtype = ac_dtype_of(o->dtype)) == AC_NODTYPE || ac_dtypes[t.dtype].cls != AC_FLOATING)) {
+    ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC, "--dtype: '%s' is not a floating dtype", o->dtype);
     ac_help(&c->diags, x, "kernels exist in float32, float16 and bfloat16");
     return false;
   }

@@ -108,25 +108,39 @@ static int find_tensor(host *h, const ac_cexpr *e) {
   return INT32_MAX;
 }
 
+static bool positive(const ac_program *p, const ac_aexpr *e, int depth);
+
+/* Everything that the variable is set to so far is at least 1; launches stand outside of loops, so later text does not matter. */
+static bool set_positive(const ac_program *p, const ac_ablock *b, const char *name, int depth, bool *found) {
+  for (size_t i = 0; i < b->len; i++) {
+    const ac_astmt *s = b->data[i];
+    bool here =
+        (s->kind == AC_AS_DECL || s->kind == AC_AS_ASSIGN || s->kind == AC_AS_FOR) && !strcmp(s->var.name, name);
+    if (here && (s->kind == AC_AS_FOR || !positive(p, s->value, depth))) return false;
+    *found |= here;
+    if (!set_positive(p, &s->body, name, depth, found) || !set_positive(p, &s->orelse, name, depth, found))
+      return false;
+  }
+  return true;
+}
+
 /* At least 1 whatever the shapes are. */
-static bool positive(host *h, const ac_aexpr *e, int depth) {
-  if (!e || depth > 16) return false;
+static bool positive(const ac_program *p, const ac_aexpr *e, int depth) {
+  bool found = false;
+  if (!e || depth > 8) return false;
   switch (e->kind) {
   case AC_AE_INT: return e->i >= 1;
   case AC_AE_CORES: return true;
-  case AC_AE_MAX: return positive(h, e->a, depth + 1) || positive(h, e->b, depth + 1);
-  case AC_AE_MIN: return positive(h, e->a, depth + 1) && positive(h, e->b, depth + 1);
-  case AC_AE_VAR: {
-    const ac_lvar *v = ac_lvar_find(&h->vars, e->name);
-    return v && !v->param && !v->loop && v->assigns == 1 && v->value && positive(h, expr(h, v->value), depth + 1);
-  }
+  case AC_AE_MAX: return positive(p, e->a, depth + 1) || positive(p, e->b, depth + 1);
+  case AC_AE_MIN: return positive(p, e->a, depth + 1) && positive(p, e->b, depth + 1);
+  case AC_AE_VAR: return set_positive(p, &p->host, e->name, depth + 1, &found) && found;
   default: return false;
   }
 }
 
 /* A launch of no blocks does nothing: then its path ends without one. */
 static ac_astmt *launch_statement(host *h, const ac_cstmt *s, ac_aexpr *blocks, ac_ablock *out) {
-  if (!blocks || positive(h, blocks, 0)) return add(h, out, AC_AS_LAUNCH, s);
+  if (!blocks || positive(h->c->p, blocks, 0)) return add(h, out, AC_AS_LAUNCH, s);
   ac_astmt *some = add(h, out, AC_AS_IF, s), *none = ac_as_new(h->c->a, AC_AS_NOTHING, s->loc),
            *st = ac_as_new(h->c->a, AC_AS_LAUNCH, s->loc);
   some->cond = ac_ae_bin(h->c->a, AC_AE_LT, blocks, ac_ae_int(h->c->a, 1));

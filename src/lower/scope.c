@@ -44,7 +44,10 @@ static void each(const ac_cexpr *e, void (*f)(void *, const ac_cexpr *), void *u
   }
   f(user, e);
   if (e->kind == AC_CE_ATTR) return;
-  each(e->kind == AC_CE_CALL ? NULL : e->a, f, user);
+  if (e->kind != AC_CE_CALL)
+    each(e->a, f, user);
+  else if (e->a && e->a->kind == AC_CE_INDEX) /* a launch: the number of blocks */
+    for (int i = 0; i < e->a->n_args; i++) each(e->a->args[i], f, user);
   each(e->b, f, user);
   each(e->c, f, user);
   for (int i = 0; i < e->n_args; i++) each(e->args[i], f, user);

@@ -330,7 +330,12 @@ static void block_counts(void **state) {
   } t[] = {{"def host(x, y):\n    k[x.shape[0]](x, y, 1)\n", true},
            {"def host(x, y):\n    k[max(1, x.shape[0])](x, y, 1)\n", false},
            {"def host(x, y):\n    n = max(1, x.shape[0])\n    k[n](x, y, 1)\n", false},
-           {"def host(x, y):\n    k[7](x, y, 1)\n", false}};
+           {"def host(x, y):\n    k[7](x, y, 1)\n", false},
+           /* set on both sides of a branch, as the planner's programs do */
+           {"def host(x, y):\n    if x.shape[0] > 9:\n        n = max(1, x.shape[0])\n    else:\n        n = 1\n    "
+            "k[n](x, y, 1)\n",
+            true},
+           {"def host(x, y):\n    n = max(1, x.shape[0])\n    if n > 9:\n        n = 9\n    k[n](x, y, 1)\n", false}};
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;
     begin(&w);

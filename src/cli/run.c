@@ -79,12 +79,17 @@ static bool shapes(ac_arena *a, const ac_verify_options *o, run_project *p, ac_d
   return p->graph != NULL;
 }
 
-static ac_sim_tensor tensor(ac_arena *a, const char *name, const ac_value *v) {
+/* Without data (and with a message) where the host cannot hold it. */
+static ac_sim_tensor tensor(ac_arena *a, const char *name, const ac_value *v, ac_diags *d) {
   ac_shape s = ac_value_example(v);
   ac_sim_tensor t = {.name = name ? name : ac_sprintf(a, "v%d", v->id), .dtype = v->dtype, .rank = s.rank};
   memcpy(t.shape, s.dim, sizeof(int64_t) * (size_t)s.rank);
-  t.bytes = ac_shape_numel(&s) * ac_dtypes[v->dtype].bytes;
-  t.data = ac_sim_alloc(t.bytes);
+  int64_t n = ac_shape_numel(&s);
+  if (!__builtin_mul_overflow(n, (int64_t)ac_dtypes[v->dtype].bytes, &t.bytes)) t.data = ac_sim_alloc(t.bytes);
+  if (!t.data) {
+    ac_diag *x = ac_error(d, AC0805, AC_NOLOC, "no memory for the %lld elements of %s", (long long)n, t.name);
+    ac_help(d, x, "run another shape: --shape NAME=DIMS");
+  }
   return t;
 }
 
@@ -140,12 +145,12 @@ int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *r
           .name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
       continue;
     }
-    t[n] = tensor(a, in->name, in->value);
+    t[n] = tensor(a, in->name, in->value, d);
     if (!t[n].data || !ac_gen_input(g, (int)i, o->seed, t[n].data, d)) return AC_EXIT_LIMIT;
     n++;
   }
   for (size_t i = 0; i < g->outputs.len; i++) {
-    t[n] = tensor(a, g->outputs.data[i].name, g->outputs.data[i].value);
+    t[n] = tensor(a, g->outputs.data[i].name, g->outputs.data[i].value, d);
     t[n].output = true;
     if (!t[n].data) return AC_EXIT_LIMIT;
     n++;

@@ -366,7 +366,8 @@ static void call(ac_cpp *t, const ac_astmt *s) {
 }
 
 static void statement(ac_cpp *t, const ac_astmt *s) {
-  const char *queue = s->tensor ? t->k->buffers.data[s->tensor->buffer].name : "";
+  const char *queue = s->tensor ? t->k->buffers.data[s->tensor->buffer].name : "",
+             *local = s->tensor ? s->tensor->name : "";
   switch (s->kind) {
   case AC_AS_COMMENT: ac_comment(t, s->text); return;
   case AC_AS_DECL:
@@ -386,8 +387,8 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   case AC_AS_ALLOC: obtain(t, s, "AllocTensor"); return;
   case AC_AS_DEQUE: obtain(t, s, "DeQue"); return;
   case AC_AS_GET: obtain(t, s, "Get"); return;
-  case AC_AS_ENQUE: ac_line(t, "%s.EnQue(%s);", queue, s->tensor->name); return;
-  case AC_AS_FREE: ac_line(t, "%s.FreeTensor(%s);", queue, s->tensor->name); return;
+  case AC_AS_ENQUE: ac_line(t, "%s.EnQue(%s);", queue, local); return;
+  case AC_AS_FREE: ac_line(t, "%s.FreeTensor(%s);", queue, local); return;
   case AC_AS_COPY: copy(t, s); return;
   case AC_AS_INST: instruction(t, s); return;
   case AC_AS_GETVALUE: get_value(t, s); return;

@@ -244,6 +244,7 @@ static void aligned(void *user, ac_astmt *s) {
 static void flags_around(check *c, const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++) {
     const ac_astmt *s = b->data[i], *prev = i ? b->data[i - 1] : NULL, *next = i + 1 < b->len ? b->data[i + 1] : NULL;
+    if (!s) continue;
     flags_around(c, &s->body);
     flags_around(c, &s->orelse);
     if (s->kind == AC_AS_GETVALUE && s->n_ops && !(prev && prev->kind == AC_AS_FLAG && prev->event == AC_EV_V_S))

@@ -116,10 +116,17 @@ static bool same_name(const char *x, const char *y) {
   return x == y || (x && y && !strcmp(x, y));
 }
 
+/* 0 and -0 differ, a NaN equals itself. */
+static uint64_t bits_of(double v) {
+  uint64_t u;
+  memcpy(&u, &v, sizeof u);
+  return u;
+}
+
 bool ac_ae_equal(const ac_aexpr *x, const ac_aexpr *y) {
   if (x == y) return true;
   if (!x || !y || x->kind != y->kind || x->type != y->type || x->i != y->i || x->tensor != y->tensor) return false;
-  if (memcmp(&x->f, &y->f, sizeof x->f) || !same_name(x->name, y->name)) return false;
+  if (bits_of(x->f) != bits_of(y->f) || !same_name(x->name, y->name)) return false;
   return ac_ae_equal(x->a, y->a) && ac_ae_equal(x->b, y->b) && ac_ae_equal(x->c, y->c);
 }
 

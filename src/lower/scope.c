@@ -106,8 +106,8 @@ static void use(void *user, const ac_cexpr *e) {
 static void assign(scan *c, const ac_cexpr *target, const ac_cexpr *value, bool fresh, bool loop) {
   if (target->kind == AC_CE_TUPLE) {
     for (int i = 0; i < target->n_args; i++)
-      assign(c, target->args[i], value->kind == AC_CE_TUPLE && i < value->n_args ? value->args[i] : NULL, fresh,
-             false);
+      assign(c, target->args[i], value && value->kind == AC_CE_TUPLE && i < value->n_args ? value->args[i] : NULL,
+             fresh, false);
     return;
   }
   ac_lvar *v = occurs(c, target->s, fresh);

@@ -192,6 +192,33 @@ static void record_error(ac_comparison *c, int64_t i, double ref, double got, do
   }
 }
 
+/* Where a half-size result lies beside its reference. Correct rounding has no side and is never far. */
+static void note_narrowed(ac_comparison *c, ac_dtype d, double ref, double got) {
+  int bits = d == AC_F16 ? 10 : 7, e;
+  if ((d != AC_F16 && d != AC_BF16) || !isfinite(ref) || !isfinite(got) || fabs(ref) < smallest_normal(d)) return;
+  frexp(ref, &e);
+  double off = (got - ref) / ldexp(1, e - 1 - bits), size = fabs(off);
+  if (size == 0 || size > 1.05 || rounded(d, ref) == ref) return;
+  c->narrowed.changes += got != c->narrowed.last;
+  c->narrowed.last = got;
+  c->narrowed.n++;
+  c->narrowed.below += off < 0;
+  c->narrowed.toward_zero += (off < 0) == (ref > 0);
+  c->narrowed.near += size < 0.25;
+  c->narrowed.far += size > 0.75;
+}
+
+const char *ac_one_sided(const ac_comparison *c) {
+  enum { ENOUGH = 200, DISTINCT = 100 };
+  int64_t n = c->narrowed.n, most = n - n / 50;
+  /* Truncation spreads errors evenly over a whole step; a few repeated values may lie on one side by chance. */
+  if (n < ENOUGH || c->narrowed.changes < DISTINCT || c->narrowed.near < n / 20 || c->narrowed.far < n / 20)
+    return NULL;
+  if (c->narrowed.toward_zero >= most) return "toward zero";
+  if (c->narrowed.toward_zero <= n - most) return "away from zero";
+  return c->narrowed.below >= most ? "down" : c->narrowed.below <= n - most ? "up" : NULL;
+}
+
 void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const double *ref, const ac_excuse *excuse,
                       const void *got, int64_t start, int64_t n, ac_comparison *c) {
   double base = t->floor * scale + t->tiniest;
@@ -202,6 +229,7 @@ void ac_compare_float(ac_dtype d, const ac_tolerance *t, double scale, const dou
     judged j = judge(d, t, base, ref[k], g);
     if (!j.ok && excuse) j.ok = excused(d, t, base, ref[k], excuse->honest[k], excuse->slack[k], g);
     if (!j.ok) record_bad(c, i, ref[k], g, j.allowed);
+    if (t->rtol > 0) note_narrowed(c, d, ref[k], g);
     if (isfinite(ref[k]) && isfinite(g)) record_error(c, i, t->rtol == 0 ? rounded(d, ref[k]) : ref[k], g, tiny);
   }
   c->n += n;

@@ -18,6 +18,7 @@ typedef struct {
   ac_sim_lib *lib[AC_FORMS];
   ac_cases cases;
   double start;
+  bool hung; /* a case ran into its time limit */
   unsigned sandbox_missing;
   AC_VEC(int64_t) keys; /* tiling keys that some case reached */
   bool *zero_seen;      /* one an output */
@@ -161,6 +162,10 @@ static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
     compared += k.n;
     note_error(c, x->p.graph->outputs.data[o].name, &k);
     note_bad(x, v, c, o, &k, &tol);
+    const char *side = ac_one_sided(&k);
+    if (!side) continue;
+    fail(x, c, ac_sprintf(x->a, "the results in %s are rounded %s, not to the nearest number", t->name, side));
+    ac_push(x->a, &c->hints, "look at the rounding mode of the last Cast");
   }
   if (v->sampled && c->verdict == AC_V_PASS)
     c->why = compared ? ac_sprintf(x->a, "%lld of %lld blocks, %lld elements compared", (long long)c->blocks_run,
@@ -207,6 +212,7 @@ static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_ver
   for (size_t i = 0; i < s.faults.len; i++) ac_push(x->a, &c->faults, s.faults.data[i]);
   if (!ok) {
     const ac_diag *first = d.list.len ? d.list.data[0] : NULL;
+    x->hung |= first && first->code == AC0804;
     fail(x, c, first ? first->message : "it could not be run");
     for (size_t i = 0; first && i < first->help.len; i++) ac_push(x->a, &c->hints, first->help.data[i]);
     return false;
@@ -228,7 +234,7 @@ static void poison_outputs(ac_vcase *v) {
 
 static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
   for (int order = AC_ORDER_FORWARD; order <= AC_ORDER_REVERSE && c->verdict == AC_V_PASS; order++) {
-    ac_sim_opts o = {.order = (ac_block_order)order, .threads = x->o->threads};
+    ac_sim_opts o = {.order = (ac_block_order)order, .threads = x->o->threads, .timeout = x->o->case_seconds};
     poison_outputs(v);
     if (!simulate(x, form, v, &o, c)) return;
     c->blocks_run = c->block_dim;
@@ -293,6 +299,7 @@ static void skip_case(run *x, const ac_case *k, const char *form, const char *wh
 
 /* Why no further case should run, or NULL. */
 static const char *enough(const run *x) {
+  if (x->hung) return "an earlier case did not end"; /* each would take its whole time limit */
   if (x->o->seconds > 0 && ac_now() - x->start > x->o->seconds) return "the time for the verification is used up";
   int failed = 0;
   for (size_t i = 0; i < x->r->cases.len; i++) failed += x->r->cases.data[i].verdict == AC_V_FAIL;

@@ -54,7 +54,17 @@ typedef struct {
   double expected, got, allowed; /* at first_bad; integers lose bits beyond 2^53 here only */
   double max_abs, max_rel;       /* over elements where both are finite */
   int64_t worst;                 /* element with the largest error in units of what is allowed; -1: none */
+  struct {              /* float16 and bfloat16: results within one step of a reference that is between two numbers */
+    int64_t n, changes; /* of these; how often the next one is another number */
+    int64_t toward_zero, below; /* of the reference */
+    int64_t near, far;          /* less than a quarter, more than three quarters of a step away */
+    double last;
+  } narrowed;
 } ac_comparison;
+
+/* The direction in which the results were rounded when that is plainly not to the nearest, e.g. "toward zero"; else NULL. Such results
+ * are within tolerance one by one; together they are biased. */
+const char *ac_one_sided(const ac_comparison *c);
 /* What honest evaluations of the same elements gave, each operation rounded to its own dtype. */
 typedef struct {
   const double *honest; /* rounding to nearest: where it is infinite or NaN, got may be so too */
@@ -143,7 +153,9 @@ typedef struct {
   const char *dir;
   unsigned forms; /* bit set of 1u << ac_sim_form; 0: all that the project holds */
   ac_case_opts cases;
-  int threads;      /* host threads; 0: all */
+  int threads; /* host threads; 0: all */
+  double
+      case_seconds; /* limit of one run of one case; 0: the simulator's. After a case that does not end the others are skipped */
   double seconds;   /* further cases are skipped after so long (and reported as skipped); 0: no limit */
   int max_failures; /* further cases are skipped after so many failed; 0: never */
   FILE *progress;   /* a terminal for the progress line, or NULL */

@@ -54,6 +54,41 @@ static void floor_grows_with_the_output_only(void **s) {
   assert_int_equal(bad(AC_F32, AC_ERR_ARITHMETIC, 1e-30, 0x1p-130, 0, NULL), 0); /* subnormals may be flushed */
 }
 
+/* Truncated halves are within tolerance one by one. Nearest has no side, and neither have few values. */
+static const char *side(ac_dtype d, int mode, int values) {
+  enum { N = 1000 };
+  static double ref[N];
+  static uint16_t got[N];
+  uint32_t seed = 12345;
+  ac_tolerance t = ac_tolerance_of(d, AC_ERR_FUNCTION);
+  ac_comparison k = {.first_bad = -1, .last_bad = -1, .worst = -1};
+  double step = d == AC_F16 ? 0x1p-10 : 0x1p-7;
+  for (int i = 0; i < N; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    ref[i] = 1 + (double)(seed >> 8) / 0x1p24;
+    if (i >= values) ref[i] = ref[i % values];
+    double v = ref[i];
+    if (i % 2) v = ref[i] = -v;
+    if (mode == 1) v = trunc(v / step) * step;
+    if (mode == 2) v = floor(v / step) * step;
+    ac_store(d, got, i, v);
+  }
+  ac_compare_float(d, &t, 1, ref, NULL, got, 0, N, &k);
+  assert_int_equal(k.bad, 0);
+  return ac_one_sided(&k);
+}
+
+static void rounding_to_one_side_is_seen(void **s) {
+  (void)s;
+  static const ac_dtype half[] = {AC_F16, AC_BF16};
+  for (int i = 0; i < 2; i++) {
+    assert_null(side(half[i], 0, 1000));
+    assert_string_equal(side(half[i], 1, 1000), "toward zero");
+    assert_string_equal(side(half[i], 2, 1000), "down");
+  }
+  assert_null(side(AC_F16, 0, 1));
+}
+
 static void nan_only_for_nan(void **s) {
   (void)s;
   for (ac_error_class c = AC_ERR_EXACT; c <= AC_ERR_FUNCTION; c++) {
@@ -125,10 +160,15 @@ static void positions_are_kept(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_class_wants_the_same_number), cmocka_unit_test(relative_bound_by_dtype),
-      cmocka_unit_test(floor_grows_with_the_output_only),  cmocka_unit_test(nan_only_for_nan),
-      cmocka_unit_test(infinity_by_sign_and_by_range),     cmocka_unit_test(an_honest_evaluation_excuses),
-      cmocka_unit_test(integers_and_bools_are_exact),      cmocka_unit_test(positions_are_kept),
+      cmocka_unit_test(exact_class_wants_the_same_number),
+      cmocka_unit_test(relative_bound_by_dtype),
+      cmocka_unit_test(floor_grows_with_the_output_only),
+      cmocka_unit_test(rounding_to_one_side_is_seen),
+      cmocka_unit_test(nan_only_for_nan),
+      cmocka_unit_test(infinity_by_sign_and_by_range),
+      cmocka_unit_test(an_honest_evaluation_excuses),
+      cmocka_unit_test(integers_and_bools_are_exact),
+      cmocka_unit_test(positions_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,20 @@ static void ub_overrun(void **s) {
          20000, "ub-out-of-bounds", NULL);
 }
 
+/* A kernel that hangs costs one time limit, not one a case. */
+static void endless_loop(void **s) {
+  (void)s;
+  const char *dir = project("endless", false, "at += tile_", "at += 0");
+  ac_diags d;
+  ac_diags_init(&d, a);
+  ac_verify_opts o = {.dir = dir, .forms = 1u << AC_SIM_MSOPGEN, .case_seconds = 1, .cases = {.max_elements = 20000}};
+  ac_verify_report r;
+  assert_true(ac_verify(a, &o, &r, &d));
+  assert_false(r.ok);
+  assert_int_equal(r.failed, 1);
+  assert_true(r.skipped > 5);
+}
+
 /* An asked shape above the limit: tiling in full, three blocks, and only what they wrote is compared. */
 static void large_shapes_are_sampled(void **s) {
   (void)s;
@@ -213,7 +227,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_it_is),      cmocka_unit_test(dropped_tail), cmocka_unit_test(skipped_store),
       cmocka_unit_test(offset_by_one), cmocka_unit_test(ub_overrun),   cmocka_unit_test(large_shapes_are_sampled),
-      cmocka_unit_test(bad_projects),
+      cmocka_unit_test(endless_loop),  cmocka_unit_test(bad_projects),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

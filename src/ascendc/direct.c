@@ -314,7 +314,7 @@ static char *setup_py(ac_emit_ctx *c) {
               "torch.utils.cpp_extension import BuildExtension, CppExtension\n\n");
   ac_puts(&b,
           "home = os.environ[\"ASCEND_HOME_PATH\"]\nnpu = os.path.dirname(os.path.abspath(torch_npu.__file__))\nhere "
-          "= os.path.dirname(os.path.abspath(__file__))\n");
+          "= os.path.dirname(os.path.abspath(__file__))\nos.chdir(here)  # wherever it is called from\n");
   ac_printf(&b, "kernel = os.path.join(here, \"lib%s_kernel.so\")\n", op);
   ac_printf(&b,
             "subprocess.check_call([\"bisheng\", \"--npu-arch=dav-%d\", \"-xasc\", \"-std=c++17\", \"-fPIC\", "

@@ -354,6 +354,31 @@ static void scripts(void **state) {
   const char *const files[] = {"device_test.py", "direct/setup.py", "direct/test_custom.py"};
   for (size_t i = 0; i < AC_COUNT(files); i++)
     run_python(&w, "import ast, sys\nast.parse(sys.stdin.read())\n", file(&w, files[i]));
+  /* setup.py, called as the README says: from the folder above. Its sources must be found. */
+  run_python(
+      &w,
+      "import os, subprocess, sys, tempfile, types\n"
+      "seen = []\n"
+      "def module(name, **what):\n"
+      "    m = types.ModuleType(name)\n"
+      "    m.__file__ = '/' + name\n"
+      "    m.__dict__.update(what)\n"
+      "    sys.modules[name] = m\n"
+      "module('torch'), module('torch.utils'), module('torch_npu')\n"
+      "module('torch.utils.cpp_extension', BuildExtension=None, CppExtension=lambda n, sources, **k: sources)\n"
+      "module('setuptools', setup=lambda ext_modules, **k: seen.extend(map(os.path.exists, ext_modules[0])))\n"
+      "subprocess.check_call = lambda argv, **k: seen.append(os.path.exists(argv[-1]))\n"
+      "os.environ['ASCEND_HOME_PATH'] = '/cann'\n"
+      "with tempfile.TemporaryDirectory() as d:\n"
+      "    os.chdir(d)\n"
+      "    os.mkdir('direct')\n"
+      "    for f in ('test_custom_kernel.cpp', 'test_custom_binding.cpp'):\n"
+      "        open('direct/' + f, 'w').close()\n"
+      "    exec(compile(sys.stdin.read(), 'setup.py', 'exec'), {'__file__': 'direct/setup.py', '__name__': "
+      "'__main__'})\n"
+      "    os.chdir('/')\n"
+      "assert seen == [True, True], seen\n",
+      file(&w, "direct/setup.py"));
   ac_arena_free(w.a);
 }
 

@@ -93,15 +93,6 @@ static pv x_rsqrt(vir *v, ex *e) {
 static pv x_reciprocal(vir *v, ex *e) {
   return pv_div(v, N(1), X(v, e));
 }
-static pv x_sin(vir *v, ex *e) {
-  return pv_fn(v, "vsin", X(v, e));
-}
-static pv x_cos(vir *v, ex *e) {
-  return pv_fn(v, "vcos", X(v, e));
-}
-static pv x_tan(vir *v, ex *e) {
-  return pv_div(v, pv_fn(v, "vsin", X(v, e)), pv_fn(v, "vcos", X(v, e)));
-}
 static pv x_tanh(vir *v, ex *e) {
   return pv_fn(v, "vtanh", X(v, e));
 }
@@ -558,27 +549,33 @@ static const struct {
   pv (*f)(vir *, ex *);
 } table[] = {
 #define E(OP, fn) {AC_G_##OP, x_##fn},
-    E(NEG, neg) E(ABS, abs) E(SIGN, sign) E(EXP, exp) E(EXP2, exp2) E(EXPM1, expm1) E(LOG, log) E(LOG2, log2) E(
-        LOG10, log10) E(LOG1P, log1p) E(SQRT, sqrt) E(RSQRT, rsqrt) E(RECIPROCAL, reciprocal) E(SQUARE, square)
-        E(SIN, sin) E(COS, cos) E(TAN, tan) E(SINH, sinh) E(COSH, cosh) E(TANH, tanh) E(ASINH, asinh) E(ACOSH, acosh)
-            E(ATANH, atanh) E(ERF, erf) E(SIGMOID, sigmoid) E(FLOOR, floor) E(CEIL, ceil) E(ROUND, round)
-                E(TRUNC, trunc) E(FRAC, frac) E(CLONE, clone) E(EXPAND, clone) E(ISNAN, isnan) E(ISINF, isinf)
-                    E(ISFINITE, isfinite) E(NAN_TO_NUM, nan_to_num) E(CAST, cast) E(RELU, relu) E(RELU6, relu6)
-                        E(LEAKY_RELU, leaky_relu) E(ELU, elu) E(CELU, celu) E(SELU, selu) E(GELU, gelu) E(SILU, silu)
-                            E(MISH, mish) E(SOFTPLUS, softplus) E(SOFTSIGN, softsign) E(TANHSHRINK, tanhshrink)
-                                E(SOFTSHRINK, softshrink) E(HARDSHRINK, hardshrink) E(HARDTANH, hardtanh)
-                                    E(HARDSIGMOID, hardsigmoid) E(HARDSWISH, hardswish) E(LOGSIGMOID, logsigmoid)
-                                        E(THRESHOLD, threshold) E(ADD, add) E(SUB, sub) E(MUL, mul) E(DIV, div)
-                                            E(POW, pow) E(MAXIMUM, maximum) E(MINIMUM, minimum) E(FMAX, fmax)
-                                                E(FMIN, fmin) E(HYPOT, hypot) E(XLOGY, xlogy) E(LOGADDEXP, logaddexp)
-                                                    E(EQ, eq) E(NE, ne) E(LT, lt) E(LE, le) E(GT, gt) E(GE, ge)
-                                                        E(LOGICAL_NOT, logical_not) E(LOGICAL_AND, logical_and)
-                                                            E(LOGICAL_OR, logical_or) E(LOGICAL_XOR, logical_xor) E(
-                                                                BITWISE_NOT, bitwise_not) E(BITWISE_AND, bitwise_and)
-                                                                E(BITWISE_OR, bitwise_or) E(BITWISE_XOR, bitwise_xor)
-                                                                    E(WHERE, where)
+    // clang-format off
+    E(NEG, neg) E(ABS, abs) E(SIGN, sign) E(EXP, exp) E(EXP2, exp2) E(EXPM1, expm1) E(LOG, log) E(LOG2, log2)
+    E(LOG10, log10) E(LOG1P, log1p) E(SQRT, sqrt) E(RSQRT, rsqrt) E(RECIPROCAL, reciprocal) E(SQUARE, square)
+    E(SINH, sinh) E(COSH, cosh) E(TANH, tanh) E(ASINH, asinh) E(ACOSH, acosh) E(ATANH, atanh) E(ERF, erf)
+    E(SIGMOID, sigmoid) E(FLOOR, floor) E(CEIL, ceil) E(ROUND, round) E(TRUNC, trunc) E(FRAC, frac) E(CLONE, clone)
+    E(EXPAND, clone) E(ISNAN, isnan) E(ISINF, isinf) E(ISFINITE, isfinite) E(NAN_TO_NUM, nan_to_num) E(CAST, cast)
+    E(RELU, relu) E(RELU6, relu6) E(LEAKY_RELU, leaky_relu) E(ELU, elu) E(CELU, celu) E(SELU, selu) E(GELU, gelu)
+    E(SILU, silu) E(MISH, mish) E(SOFTPLUS, softplus) E(SOFTSIGN, softsign) E(TANHSHRINK, tanhshrink)
+    E(SOFTSHRINK, softshrink) E(HARDSHRINK, hardshrink) E(HARDTANH, hardtanh) E(HARDSIGMOID, hardsigmoid)
+    E(HARDSWISH, hardswish) E(LOGSIGMOID, logsigmoid) E(THRESHOLD, threshold) E(ADD, add) E(SUB, sub) E(MUL, mul)
+    E(DIV, div) E(POW, pow) E(MAXIMUM, maximum) E(MINIMUM, minimum) E(FMAX, fmax) E(FMIN, fmin) E(HYPOT, hypot)
+    E(XLOGY, xlogy) E(LOGADDEXP, logaddexp) E(EQ, eq) E(NE, ne) E(LT, lt) E(LE, le) E(GT, gt) E(GE, ge)
+    E(LOGICAL_NOT, logical_not) E(LOGICAL_AND, logical_and) E(LOGICAL_OR, logical_or) E(LOGICAL_XOR, logical_xor)
+    E(BITWISE_NOT, bitwise_not) E(BITWISE_AND, bitwise_and) E(BITWISE_OR, bitwise_or) E(BITWISE_XOR, bitwise_xor)
+    E(WHERE, where)
+// clang-format on
 #undef E
 };
+
+/* Operations that the DSL has, but not for every argument that PyTorch takes. */
+static const char *const small_angles = "its range reduction holds for |x| <= 1e4 only, so larger arguments would "
+                                        "come out wrong; a DSL program that knows "
+                                        "its arguments can use tl.vsin and tl.vcos";
+static const struct {
+  ac_op op;
+  const char *const *why;
+} unfit[] = {{AC_G_SIN, &small_angles}, {AC_G_COS, &small_angles}, {AC_G_TAN, &small_angles}};
 
 bool pl_expandable(ac_op op) {
   for (size_t i = 0; i < AC_COUNT(table); i++)
@@ -601,5 +598,7 @@ bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const 
     return out->kind != PV_NONE && !e.why;
   }
   *why = "no vector form";
+  for (size_t i = 0; i < AC_COUNT(unfit); i++)
+    if (unfit[i].op == n->op) *why = *unfit[i].why;
   return false;
 }

@@ -22,7 +22,6 @@ EXPRESSIONS = [
     'F.embedding(i, x)',
     'x.masked_fill(m, 0.5)',
     'torch.where(m, x, torch.tensor(0.0, dtype=x.dtype))',
-    'torch.slice_scatter(x, y[:2], dim=0, start=1, end=3)',
     'torch.select_scatter(x, y[0], 0, 2)',
     "x.scatter(1, i, y, reduce='add')",
     'x * m',

@@ -143,7 +143,7 @@ static bool collect(elt *e, const ac_value *v, int rank, const ac_sym *const *sh
   if (n->op == AC_G_CONST || n->op == AC_G_SIZE || n->op == AC_G_FULL) return true;
   if (n->op == AC_G_TENSOR) return one_element(e, v) || no(e, v, "literal tensors of several elements");
   if (is_view(n->op)) return collect(e, n->args[0].t, rank, shape, depth + 1);
-  if (!pl_expandable(n->op)) return no(e, v, "it is not an element-wise operation of the table");
+  if (!pl_expandable(n->op)) return no(e, v, pl_unfit(n->op));
   for (int i = 0; i < n->n_args; i++) {
     if (n->args[i].kind != AC_K_TENSOR || n->args[i].absent || !n->args[i].t) continue;
     int r;

@@ -577,6 +577,12 @@ static const struct {
   const char *const *why;
 } unfit[] = {{AC_G_SIN, &small_angles}, {AC_G_COS, &small_angles}, {AC_G_TAN, &small_angles}};
 
+const char *pl_unfit(ac_op op) {
+  for (size_t i = 0; i < AC_COUNT(unfit); i++)
+    if (unfit[i].op == op) return *unfit[i].why;
+  return "it is not an element-wise operation of the table";
+}
+
 bool pl_expandable(ac_op op) {
   for (size_t i = 0; i < AC_COUNT(table); i++)
     if (table[i].op == op) return true;
@@ -597,8 +603,6 @@ bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const 
     *why = e.why;
     return out->kind != PV_NONE && !e.why;
   }
-  *why = "no vector form";
-  for (size_t i = 0; i < AC_COUNT(unfit); i++)
-    if (unfit[i].op == n->op) *why = *unfit[i].why;
+  *why = pl_unfit(n->op);
   return false;
 }

@@ -166,5 +166,7 @@ pv pv_mask(vir *v, pv x); /* x != 0 as a mask */
  * `*why` says what is missing. */
 bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const char **why);
 bool pl_expandable(ac_op op);
+/* Why an operation that is not expandable is not. */
+const char *pl_unfit(ac_op op);
 
 #endif

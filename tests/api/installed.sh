@@ -12,6 +12,8 @@ export PKG_CONFIG_PATH
 # the file names the configured prefix; the copy under test lies elsewhere
 flags=$(pkg-config --define-variable=prefix="$work/usr" --define-variable=libdir="$(dirname "$(dirname "$pc")")" \
   --define-variable=includedir="$work/usr/include" --cflags --libs ascendcraft)
+# A library built with the sanitizers needs their runtime in the program, too.
+[ -z "${AC_SANITIZE:-}" ] || flags="-fsanitize=address,undefined $flags"
 # shellcheck disable=SC2086
 gcc -std=c17 -Wall -Wextra -Werror "$AC_SOURCE/tests/api/example.c" -o "$work/example" $flags
 LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")")

@@ -69,9 +69,14 @@ char *ac_project_readme(ac_emit_ctx *c) {
   if (c->o->source_name) ac_printf(&b, " from `%s`", c->o->source_name);
   ac_puts(&b, ".\n");
   if (c->o->command) ac_printf(&b, "\nMade with: `%s`\n", c->o->command);
-  ac_puts(&b, "\nChecked on ascendcraft's simulator only; **never run on an NPU**. `ascendcraft verify .` repeats "
-              "the check, `device_test.py` does it on a device.\n"
-              "The generated code is yours to use in any way.\n");
+  ac_puts(&b,
+          c->o->graph
+              ? "\n**Never run on an NPU.** `ascendcraft verify .` checks it on ascendcraft's simulator, "
+                "`device_test.py` on a device.\n"
+              : "\n**Never run on an NPU, nor verified**: it was written in the DSL, and no PyTorch module says what "
+                "it should compute. Given one (class `Model`), `device_test.py` compares them on a device. Outputs "
+                "take the first input's shape; change `OutputShapes` in the host code where they should not.\n");
+  ac_puts(&b, "The generated code is yours to use in any way.\n");
   shape_note(c, &b);
   ac_puts(&b, "\n## Files\n\n");
   ac_printf(&b, "- `%s.craft`: the program in the DSL, from which everything else follows\n", op);
@@ -83,7 +88,7 @@ char *ac_project_readme(ac_emit_ctx *c) {
   if (wants(c, AC_FMT_DIRECT))
     ac_printf(&b,
               "- `direct/`: direct launch. Build with `python3 direct/setup.py build_ext --inplace`, then `from %s "
-              "import ModelNew`\n",
+              "import ModelNew` in that folder\n",
               op);
   if (wants(c, AC_FMT_SIXSTRING))
     ac_printf(&b, "- `benchmark/%s.txt`: MultiKernelBench, backend `ascendc` (six strings)\n", op);

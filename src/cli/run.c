@@ -30,6 +30,14 @@ static bool load(ac_arena *a, const ac_verify_options *o, run_project *p, ac_dia
   bool direct = o->n_formats ? !strcmp(o->formats[0], "direct") : !json_object_get(forms, "msopgen");
   const json_t *form = json_object_get(forms, direct ? "direct" : "msopgen");
   const char *chip = text_of(m, "chip"), *op = text_of(m, "op"), *type = text_of(m, "op_type");
+  if (json_is_object(m) && form && !json_object_get(m, "graph")) {
+    ac_diag *x =
+        ac_error(d, AC0901, (ac_loc){.file = path},
+                 "the project was made from a DSL program: nothing says on which shapes and values to run it");
+    ac_help(d, x, "generate it from a PyTorch module to have it run");
+    json_decref(m);
+    return false;
+  }
   ac_graph *g = ac_graph_from_json(a, json_object_get(m, "graph"), d);
   if (!g || !form || !chip || !op || !type) {
     ac_diag *x = ac_error(d, AC0901, (ac_loc){.file = path}, "the manifest lacks %s",

@@ -58,7 +58,7 @@ static bool fill(ac_arena *a, const char *dir, const char *path, const json_t *j
   if (!json_is_object(graph)) {
     ac_diag *x = ac_error(d, AC0901, (ac_loc){.file = path},
                           "the project was made from a DSL program: there is no graph to compare with");
-    ac_help(d, x, "generate it from a PyTorch module to have it verified, or use run");
+    ac_help(d, x, "generate it from a PyTorch module to have it verified");
     return false;
   }
   p->graph = ac_graph_from_json(a, graph, d);

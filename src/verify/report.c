@@ -10,13 +10,18 @@ static const char *const colours[] = {
     [AC_V_PASS] = "\033[32m", [AC_V_FAIL] = "\033[1;31m", [AC_V_REFUSED] = "\033[33m", [AC_V_SKIPPED] = "\033[33m"};
 enum { MOST_FAULTS = 5, MOST_FAILED = 6, MOST_SKIPPED = 2 };
 
+/* printf tells NaNs by their sign, which means nothing. */
+static double plain(double v) {
+  return isnan(v) ? NAN : v;
+}
+
 static void print_bad(const ac_verify_case *c, FILE *out) {
   if (c->bad && c->unwritten)
     fprintf(out, "          first: %s%s was never written, expected %.9g\n", c->bad_output, c->bad_index,
-            c->expected);
+            plain(c->expected));
   else if (c->bad)
     fprintf(out, "          first: %s%s is %.9g, expected %.9g (allowed error %.3g)\n", c->bad_output, c->bad_index,
-            c->got, c->expected, c->allowed);
+            plain(c->got), plain(c->expected), c->allowed);
   for (size_t i = 0; i < c->faults.len && i < MOST_FAULTS; i++) {
     const ac_sim_fault *f = &c->faults.data[i];
     fprintf(out, "          ");

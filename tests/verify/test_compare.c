@@ -123,6 +123,9 @@ static void an_honest_evaluation_excuses(void **s) {
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, NAN, &undefined), 0);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 2, &undefined), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, 1, 1.01, &good), 1);
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, NAN, 1, &good), 0); /* the root of what cancels to about zero */
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, NAN, 1.01, &good), 1);
+  assert_int_equal(bad(AC_F32, AC_ERR_FUNCTION, 1, NAN, 1, &undefined), 1);
   assert_int_equal(bad(AC_F32, AC_ERR_EXACT, 1, 1, 1.001, &off), 1); /* nothing excuses a copy */
 }
 

@@ -1,14 +1,15 @@
 /* Which shapes and values a project is tried at.
  *
  * The ladder varies every symbolic size over numbers at which kernels break: 0, 1, odd, prime, one beside the multiples of 8 and
- * 64 lanes, beside the number of cores and its multiples, and beside likely tile sizes. Shapes that the guards refuse are left out: the
+ * 64 lanes, beside the number of cores and its multiples, beside likely tile sizes, and at the numbers that the tiling code compares with. Shapes that the guards refuse are left out: the
  * project does not claim them.
  */
 #include "verify/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 16, LADDER_SHAPES = 40, BASE_SIZE = 5 };
+enum { RANK = 16, LADDER_SHAPES = 40, EDGE_SHAPES = 12, BASE_SIZE = 5 };
 static const int64_t DEFAULT_ELEMENTS = 4 << 20, DEFAULT_OWN = 32 << 20, VARIANT_ELEMENTS = 64 << 10;
 
 typedef struct {
@@ -223,6 +224,11 @@ static void ladder(maker *m) {
   int n = (int)m->g->vars.len, c = m->o->cores > 0 ? m->o->cores : 48;
   const int64_t together[] = {1, 7, 13, 0, 2};
   for (size_t k = 0; k < AC_COUNT(together); k++) rung(m, -1, together[k], small, &left, together[k] == 7);
+  /* The last size that a branch of the tiling code takes, and the first that it does not. */
+  size_t beside = EDGE_SHAPES;
+  for (int k = 0; k < m->o->n_edges; k++)
+    for (int v = n - 1; v >= 0; v--)
+      for (int more = 0; more < 2; more++) rung(m, v, m->o->edges[k] + more, small, &beside, false);
   /* What is last may be cut by the budget. 13,243 and 65,537 are primes above common tiles, 50,021 float32 are more than the
    * unified buffer holds, 262,147 on five rows is several tiles for every core. */
   const int64_t each[] = {513,  0,     1,    13243, 262147,    c - 1,      c,      c + 1,  50021,
@@ -256,6 +262,32 @@ static void other_ranks(maker *m) {
     ac_case *c = try_add(m, ac_sprintf(m->a, "rank %d", shapes[r].rank), AC_VALUES_NORMAL, s, m->max_elements);
     if (c) c->other_rank = true;
   }
+}
+
+/* ---- what the tiling code compares with ---- */
+
+static int add_edge(int64_t *edges, int n, int most, const char *digits) {
+  char *end;
+  int64_t v = strtoll(digits, &end, 10);
+  if (end == digits || v < 64 || v > (1 << 24) || n == most) return n;
+  for (int i = 0; i < n; i++)
+    if (edges[i] == v) return n;
+  edges[n] = v;
+  return n + 1;
+}
+
+int ac_tiling_edges(const char *text, int64_t *edges, int most) {
+  int n = 0;
+  for (const char *p = text; (p = strstr(p, "if (")); p++) {
+    const char *stop = p + strcspn(p, "\n");
+    for (const char *q = p; (q = strpbrk(q, "<>")) && q < stop; q++) {
+      const char *digits = q + 1 + (q[1] == '=');
+      while (*digits == ' ') digits++;
+      n = add_edge(edges, n, most, digits);
+    }
+  }
+  for (const char *p = text; (p = strstr(p, " Min(")); p++) n = add_edge(edges, n, most, p + 5);
+  return n;
 }
 
 bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cases *out, ac_diags *d) {

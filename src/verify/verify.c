@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLED_BLOCKS = 3 };
+enum { SAMPLED_BLOCKS = 3, MOST_EDGES = 6 };
 static const int64_t SAMPLE_ELEMENTS = 48 << 20; /* of one block: more is not simulated */
 
 typedef struct {
@@ -374,6 +374,12 @@ bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_dia
   r->error_class = class_names[ac_graph_error_class(x.p.graph)];
   ac_case_opts co = o->cases;
   if (!co.cores) co.cores = x.p.chip->vector_cores;
+  int64_t edges[MOST_EDGES];
+  ac_diags unread;
+  ac_diags_init(&unread, a);
+  const char *host = x.p.host[AC_SIM_MSOPGEN] ? ac_read_file(a, x.p.host[AC_SIM_MSOPGEN], 0, NULL, &unread) : NULL;
+  if (host) co.n_edges = ac_tiling_edges(host, edges, MOST_EDGES);
+  co.edges = edges;
   if (!ac_make_cases(a, x.p.graph, &co, &x.cases, d)) return false;
   decoys_init(&x);
   int primary = AC_FORMS, tried = 0;

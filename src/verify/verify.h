@@ -109,9 +109,13 @@ typedef struct {
   int64_t max_elements; /* of the largest tensor of a case, unless asked for; 0: 4 Mi */
   int64_t own_elements; /* limit for running the asked shape in full; 0: 32 Mi */
   uint64_t seed;
-  bool only; /* the asked shape with its own values, nothing else */
-  int cores; /* vector cores of the chip */
+  bool only;            /* the asked shape with its own values, nothing else */
+  int cores;            /* vector cores of the chip */
+  const int64_t *edges; /* sizes up to which the tiling code takes one way and beyond another; n_edges of them */
+  int n_edges;
 } ac_case_opts;
+/* The sizes that the tiling code compares with ("if (axis <= 11264)") and its largest tiles ("Min(11776, ...)"), at most `most`, each once. */
+int ac_tiling_edges(const char *host_text, int64_t *edges, int most);
 /* The module's own shape and values, every kind of value at a moderate shape, then the ladder of shapes. Only shapes that the
  * graph's guards accept. Deterministic. False when the asked shape itself is refused (AC0904 names the guard). */
 bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cases *out, ac_diags *d);

@@ -208,8 +208,29 @@ static void cut_rows_have_the_values_of_the_whole(void **s) {
   ac_ref_free(part);
 }
 
+/* Where the tiling code changes its way, both sides are tried. */
+static void edges_of_the_tiling_code(void **s) {
+  (void)s;
+  int64_t e[4];
+  const char *host = "    if (axis <= 11264) {\n    if (rank == 2) {\n    Checked tile = Min(8192, n);\n    if (x > "
+                     "11264 && y < 300) {\n    if (k < 8) {\n";
+  assert_int_equal(ac_tiling_edges(host, e, 4), 3);
+  assert_int_equal(e[0], 11264);
+  assert_int_equal(e[1], 300);
+  assert_int_equal(e[2], 8192);
+  assert_int_equal(ac_tiling_edges(host, e, 1), 1);
+  ac_cases c = make(relu(16, 1024), (ac_case_opts){.edges = e, .n_edges = 1});
+  bool last = false, next = false;
+  for (size_t i = 0; i < c.len; i++) {
+    last |= c.data[i].inputs[0].dim[1] == 11264;
+    next |= c.data[i].inputs[0].dim[1] == 11265;
+  }
+  assert_true(last && next);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(edges_of_the_tiling_code),
       cmocka_unit_test(own_shape_comes_first_then_all_kinds),
       cmocka_unit_test(the_ladder_reaches_the_corners),
       cmocka_unit_test(budget_and_sampling),

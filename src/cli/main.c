@@ -221,7 +221,8 @@ static int command(const command_row *c, int argc, char **argv) {
   } else {
     if (!a.quiet) fputs(ac_context_text(x), stdout);
     fflush(stdout);
-    if (!a.quiet || rc) ac_context_print(x, stderr, colour_for(&a, stderr)); /* quiet: no warnings of what went well */
+    if (!a.quiet || rc)
+      ac_context_print(x, stderr, colour_for(&a, stderr)); /* quiet: no warnings of what went well */
   }
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "ascendcraft: cannot write to standard output: %s\n", strerror(errno));

@@ -58,17 +58,22 @@ void ac_chk_aligned(ac_chk *c, const ac_kval *v, const ac_cexpr *e) {
   bool whole = true; /* all that varies is in steps of whole blocks */
   int64_t rest = 0;
   for (int i = 0; i < v->off->n; i++) {
-    if (!v->off->t[i].k) rest = v->off->t[i].c % per_block;
-    else if (v->off->t[i].c % per_block) whole = false;
+    if (!v->off->t[i].k)
+      rest = v->off->t[i].c % per_block;
+    else if (v->off->t[i].c % per_block)
+      whole = false;
   }
   if (whole && !rest) return;
   const char *name = ac_chk_buf_name(c, v->buf), *off = ac_sy_text(&c->s, v->off);
-  ac_diag *g = whole ? ac_error(ac_chk_d(c), AC0527, e->loc,
-                                "the part of '%s' from element %s on starts %d bytes into a 32-byte block of UB", name, off,
-                                (int)((rest < 0 ? rest + per_block : rest) * bytes))
-                     : ac_warn(ac_chk_d(c), AC0527, e->loc,
-                               "the part of '%s' from element %s on must start on 32 bytes of UB: that it does is not proved", name, off);
-  ac_help(ac_chk_d(c), g, "start parts at multiples of %d elements, or give each part a buffer of its own", per_block);
+  ac_diag *g =
+      whole ? ac_error(ac_chk_d(c), AC0527, e->loc,
+                       "the part of '%s' from element %s on starts %d bytes into a 32-byte block of UB", name, off,
+                       (int)((rest < 0 ? rest + per_block : rest) * bytes))
+            : ac_warn(ac_chk_d(c), AC0527, e->loc,
+                      "the part of '%s' from element %s on must start on 32 bytes of UB: that it does is not proved",
+                      name, off);
+  ac_help(ac_chk_d(c), g, "start parts at multiples of %d elements, or give each part a buffer of its own",
+          per_block);
 }
 
 /* Room from the operand's offset on. */

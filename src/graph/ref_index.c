@@ -113,10 +113,11 @@ static bool scatter(ac_ref *r, const ac_node *n) {
   bool add = n->op == AC_G_SCATTER_ADD || n->op == AC_G_INDEX_ADD || (red && red->s && !strcmp(red->s, "add"));
   bool mul = red && red->s && !strncmp(red->s, "mul", 3);
   double alpha = n->op == AC_G_INDEX_ADD ? ref_float(n, "alpha", 1) : 1;
-  if (!ref_random(r, xv) || !ref_random(r, sv) || (ia && !ref_random(r, ia->t))) return false;
+  if (!ia) return ref_fail(r, n, AC0391, "%s without an index", ac_op_info(n->op)->id);
+  if (!ref_random(r, xv) || !ref_random(r, sv) || !ref_random(r, ia->t)) return false;
   if (!(y->mat.p = ref_alloc(r, y->numel, 8))) return false;
   for (int64_t i = 0; i < x->numel; i++) put(y->mat, i, y->is_int, r, xv, i);
-  const ac_shape *over = whole || !ia ? &s->shape : &ref_of(r, ia->t)->shape;
+  const ac_shape *over = whole ? &s->shape : &ref_of(r, ia->t)->shape;
   int64_t total = ac_shape_numel(over), len = rank ? x->shape.dim[d] : 1, pos[16];
   for (int64_t e = 0; e < total; e++) {
     unravel(over, e, pos);
@@ -414,6 +415,8 @@ typedef struct {
   bool any;
 } window;
 
+/* pos holds lead + nd coordinates. */
+// NOLINTBEGIN(clang-analyzer-core.UndefinedBinaryOperatorResult)
 static window pool_window(ac_ref *r, const ac_node *n, const pool *q, const int64_t *pos) {
   const ac_value *xv = n->args[0].t;
   ref_val *x = ref_of(r, xv), *y = ref_of(r, n->outs[0]);
@@ -452,6 +455,8 @@ static window pool_window(ac_ref *r, const ac_node *n, const pool *q, const int6
       }
   return w;
 }
+
+// NOLINTEND(clang-analyzer-core.UndefinedBinaryOperatorResult)
 
 bool ref_pool_read(ac_ref *r, const ac_value *v, int64_t start, int64_t cnt, ref_buf dst) {
   const ac_node *n = v->def;

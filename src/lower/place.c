@@ -116,7 +116,8 @@ static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_s
   const ac_cexpr *call = s->value, *d = destination(call);
   /* scratch of a reduction: what it held before is lost, and nobody may read it after */
   bool reduces = call->kind == AC_CE_CALL && call->prim == AC_P_INST && ac_insts[call->inst].form == AC_FORM_REDUCE;
-  if (reduces && call->args[2]->buffer == b && call->args[0]->buffer != b && call->args[1]->buffer != b) return DEFINES;
+  if (reduces && call->args[2]->buffer == b && call->args[0]->buffer != b && call->args[1]->buffer != b)
+    return DEFINES;
   if (!d || d->buffer != b || !starts_at_zero(d->offset, vars)) return FAILS;
   if (call->prim == AC_P_INST && (ac_insts[call->inst].flags & AC_INST_DST_IN)) return FAILS;
   for (int i = 0; i < call->n_args; i++) {

@@ -30,7 +30,8 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   bool own = y->k->buffers.data[c->ub->buffer].sync;
   if (both) flag(y, out, c->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3, s->loc);
   if (c->by_element) {
-    bool through = y->k->buffers.data[c->ub->buffer].mem == AC_MEM_BIND; /* no vector unit between scalar unit and MTE3 */
+    bool through =
+        y->k->buffers.data[c->ub->buffer].mem == AC_MEM_BIND; /* no vector unit between scalar unit and MTE3 */
     if (!through) flag(y, out, AC_EV_V_S, s->loc);
     if (both || own || through) flag(y, out, AC_EV_MTE3_S, s->loc);
     ac_push(y->a, out, s);

@@ -19,7 +19,8 @@ enum {
   MAX_SOURCE = 4 << 20,
   MAX_INCLUDE_DEPTH = 200,
   CACHE_FILES = 600,
-  IN_USE_SECONDS = 3600, /* a library that ran so recently may run again: another process may be in the middle of it */
+  IN_USE_SECONDS =
+      3600, /* a library that ran so recently may run again: another process may be in the middle of it */
   DESCRIBE_BYTES = 1 << 20
 };
 static const uint64_t COMPILE_MEMORY = 3ull << 30;

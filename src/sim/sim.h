@@ -15,7 +15,7 @@
 
 typedef enum {
   AC_SIM_MSOPGEN, /* op_host/<op>.cpp (tiling by gert::TilingContext, OP_ADD) + op_kernel/<op>.cpp: both are compiled */
-  AC_SIM_DIRECT,  /* one file with the kernel, its <<<>>> launch (ICPU_RUN_KF in CPU debug) and the extern "C" functions below */
+  AC_SIM_DIRECT, /* one file with the kernel, its <<<>>> launch (ICPU_RUN_KF in CPU debug) and the extern "C" functions below */
 } ac_sim_form;
 /* The C functions that a direct-launch project exports, <op> in snake case; arrays follow the kernel's tensor order
  * (inputs, then outputs), `attrs` the scalar attributes. They return 0, or fill msg and return 1 (a refused shape).
@@ -26,13 +26,13 @@ typedef enum {
 
 typedef struct {
   ac_sim_form form;
-  const char *op;         /* snake case, e.g. "softmax_custom": the kernel's entry is extern "C" <op>(...) */
-  const char *op_type;    /* "SoftmaxCustom" as in OP_ADD; msopgen only */
-  const char *kernel_src; /* path of the kernel's .cpp */
-  const char *host_src;   /* path of op_host's .cpp; msopgen only */
+  const char *op;                  /* snake case, e.g. "softmax_custom": the kernel's entry is extern "C" <op>(...) */
+  const char *op_type;             /* "SoftmaxCustom" as in OP_ADD; msopgen only */
+  const char *kernel_src;          /* path of the kernel's .cpp */
+  const char *host_src;            /* path of op_host's .cpp; msopgen only */
   const char *const *include_dirs; /* NULL-ended, more -I */
   const ac_chip *chip;
-  int opt;                /* g++ -O level: 0 or 1 */
+  int opt; /* g++ -O level: 0 or 1 */
 } ac_sim_spec;
 typedef struct ac_sim_lib ac_sim_lib;
 /* Compiles (cached by content hash under $XDG_CACHE_HOME/ascendcraft) in a sandbox; NULL and AC08xx with the compiler's own
@@ -46,7 +46,8 @@ typedef struct {
   ac_dtype dtype;
   int rank;
   int64_t shape[AC_MAX_RANK];
-  void *data;      /* from ac_sim_alloc: shared with the child. Only the tensor's own bytes: the core checks bounds itself */
+  void *
+      data; /* from ac_sim_alloc: shared with the child. Only the tensor's own bytes: the core checks bounds itself */
   int64_t bytes;
   bool output;     /* poisoned before the run; every element must be written exactly once */
   bool also_input; /* in place: not poisoned, may be written once */
@@ -69,17 +70,19 @@ typedef struct {
   double timeout;   /* wall seconds for the child; 0: 60 */
   uint64_t memory;  /* limit of the child beside the tensors, bytes; 0: 4 GiB */
   bool tiling_only; /* run the host code, no block: for shapes too large to simulate */
-  int64_t first_block, n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
+  int64_t first_block,
+      n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
 typedef struct {
-  const char *kind;    /* stable word: "gm-out-of-bounds", "ub-overflow", "never-written", "written-twice", "read-poison", ... */
+  const char *
+      kind; /* stable word: "gm-out-of-bounds", "ub-overflow", "never-written", "written-twice", "read-poison", ... */
   const char *message; /* a sentence with the sizes and names */
   const char *file;    /* emitted source, or NULL */
   int line;
-  int64_t block;       /* -1: not of one block */
-  int64_t count;       /* how often the same place did it */
+  int64_t block; /* -1: not of one block */
+  int64_t count; /* how often the same place did it */
 } ac_sim_fault;
 
 typedef struct {
@@ -88,12 +91,12 @@ typedef struct {
   int64_t block_dim, tiling_key, workspace;
   int64_t tiling_bytes;
   AC_VEC(ac_sim_fault) faults;
-  int64_t ub_peak;     /* bytes of UB in use at most in a block */
-  double wall;         /* seconds on this host: not device time */
+  int64_t ub_peak;          /* bytes of UB in use at most in a block */
+  double wall;              /* seconds on this host: not device time */
   unsigned sandbox_missing; /* see ac_sandbox_missing */
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
-bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs, int n_attrs,
-                const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
 
 #endif

@@ -156,9 +156,9 @@ static double tolerance_of(const char *op) {
   static const struct {
     const char *op;
     double tol;
-  } t[] = {{"pow", 2e-5},   {"exp2", 1e-6},  {"gelu", 2e-3},     {"tanhshrink", 1e-2}, {"sinh", 4e-6},
-           {"asinh", 2e-6}, {"atanh", 4e-6}, {"acosh", 4e-6},    {"cosh", 4e-6},       {"log2", 1e-6},
-           {"log10", 1e-6},   {"logaddexp", 1e-4}};
+  } t[] = {{"pow", 2e-5},  {"exp2", 1e-6},  {"gelu", 2e-3},  {"tanhshrink", 1e-2},
+           {"sinh", 4e-6}, {"asinh", 2e-6}, {"atanh", 4e-6}, {"acosh", 4e-6},
+           {"cosh", 4e-6}, {"log2", 1e-6},  {"log10", 1e-6}, {"logaddexp", 1e-4}};
   for (size_t i = 0; i < AC_COUNT(t); i++)
     if (!strcmp(t[i].op, op)) return t[i].tol;
   return 1e-6;

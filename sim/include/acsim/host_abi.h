@@ -30,9 +30,9 @@ typedef struct {
 } acsim_host_attr;
 
 typedef struct {
-  const char *soc;       /* "Ascend910B2" */
-  int32_t npu_arch;      /* 2201 */
-  uint32_t split;        /* 1: cube and vector cores apart */
+  const char *soc;  /* "Ascend910B2" */
+  int32_t npu_arch; /* 2201 */
+  uint32_t split;   /* 1: cube and vector cores apart */
   uint32_t vector_cores, cube_cores;
   uint64_t ub, l1, l0a, l0b, l0c, l2, hbm;
 } acsim_host_chip;
@@ -53,7 +53,7 @@ typedef struct {
   int32_t n_inputs, n_outputs, n_attrs;
   acsim_host_tensor inputs[ACSIM_HOST_TENSORS], outputs[ACSIM_HOST_TENSORS];
   acsim_host_attr attrs[ACSIM_HOST_ATTRS];
-  uint8_t *tiling;          /* capacity bytes, zeroed by the caller */
+  uint8_t *tiling; /* capacity bytes, zeroed by the caller */
   uint64_t tiling_capacity;
   /* out */
   int32_t status;
@@ -63,10 +63,11 @@ typedef struct {
   uint32_t block_dim_set, need_atomic;
   uint64_t workspaces[ACSIM_HOST_WORKSPACES];
   int32_t n_workspaces;
-  uint8_t output_filled[ACSIM_HOST_TENSORS]; /* 1: InitValue together with SetNeedAtomic(true): filled before the launch */
+  uint8_t output_filled
+      [ACSIM_HOST_TENSORS]; /* 1: InitValue together with SetNeedAtomic(true): filled before the launch */
   uint64_t output_fill[ACSIM_HOST_TENSORS];
   uint64_t library_workspace; /* GetLibApiWorkSpaceSize of this chip */
-  int32_t dtype_column; /* which column of the OpDef's DataType lists fits the tensors */
+  int32_t dtype_column;       /* which column of the OpDef's DataType lists fits the tensors */
   /* out of acsim_host_infer: what InferShape and InferDataType say of the outputs; rank -1: no such function given */
   acsim_host_tensor inferred[ACSIM_HOST_TENSORS];
 } acsim_host_call;

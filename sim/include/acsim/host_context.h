@@ -322,8 +322,8 @@ private:
 } // namespace gert
 
 #define IMPL_OP(op_type) static gert::OpImplRegisterV2 acsim_impl_##op_type = gert::OpImplRegisterV2(#op_type)
-#define IMPL_OP_OPTILING(op_type)                                                                                    \
+#define IMPL_OP_OPTILING(op_type) \
   static gert::OpImplRegisterV2 acsim_impl_tiling_##op_type = gert::OpImplRegisterV2(#op_type)
-#define IMPL_OP_INFERSHAPE(op_type)                                                                                  \
+#define IMPL_OP_INFERSHAPE(op_type) \
   static gert::OpImplRegisterV2 acsim_impl_shape_##op_type = gert::OpImplRegisterV2(#op_type)
 #endif

@@ -9,7 +9,15 @@ enum Option { IGNORE = 0, OPTIONAL = 1, REQUIRED = 2, DYNAMIC = 3, VIRTUAL = 4 }
 enum class FormatCheckOption : uint32_t { DEFAULT = 0, STRICT = 1, MAX };
 enum class DependScope : uint32_t { ALL = 0, TILING = 1, INVALID_SCOPE };
 enum class FollowType : uint32_t { ALL = 0, DTYPE = 1, FORMAT = 2, SHAPE = 3, INVALID_TYPE };
-enum class CommentSection : uint32_t { CATEGORY = 0, BRIEF, CONSTRAINTS, RESTRICTIONS, SEE, THIRDPARTYFWKCOMPAT, SECTION_MAX };
+enum class CommentSection : uint32_t {
+  CATEGORY = 0,
+  BRIEF,
+  CONSTRAINTS,
+  RESTRICTIONS,
+  SEE,
+  THIRDPARTYFWKCOMPAT,
+  SECTION_MAX
+};
 
 class OpParamDef {
 public:
@@ -26,26 +34,64 @@ public:
   OpParamDef &DataTypeForBinQuery(types) { return *this; }
   OpParamDef &FormatForBinQuery(layouts) { return *this; }
 #ifdef ACSIM_HOST_STL
-  OpParamDef &DataType(const std::vector<ge::DataType> &t) { return dtypes.assign(t), *this; }
-  OpParamDef &DataTypeList(const std::vector<ge::DataType> &t) { return dtypes.assign(t), is_list = true, *this; }
-  OpParamDef &Format(const std::vector<ge::Format> &f) { return formats.assign(f), *this; }
-  OpParamDef &FormatList(const std::vector<ge::Format> &f) { return formats.assign(f), *this; }
-  OpParamDef &UnknownShapeFormat(const std::vector<ge::Format> &) { return *this; }
+  OpParamDef &DataType(const std::vector<ge::DataType> &t) {
+    return dtypes.assign(t), *this;
+  }
+  OpParamDef &DataTypeList(const std::vector<ge::DataType> &t) {
+    return dtypes.assign(t), is_list = true, *this;
+  }
+  OpParamDef &Format(const std::vector<ge::Format> &f) {
+    return formats.assign(f), *this;
+  }
+  OpParamDef &FormatList(const std::vector<ge::Format> &f) {
+    return formats.assign(f), *this;
+  }
+  OpParamDef &UnknownShapeFormat(const std::vector<ge::Format> &) {
+    return *this;
+  }
 #endif
-  OpParamDef &ValueDepend(Option o) { return depend = o, *this; }
-  OpParamDef &ValueDepend(Option o, DependScope) { return depend = o, *this; }
-  OpParamDef &IgnoreContiguous() { return *this; }
-  OpParamDef &AutoContiguous() { return *this; }
-  OpParamDef &Scalar() { return *this; }
-  OpParamDef &ScalarList() { return *this; }
-  OpParamDef &To(ge::DataType) { return *this; }
-  OpParamDef &To(const char *) { return *this; }
-  OpParamDef &Version(uint32_t) { return *this; }
-  OpParamDef &InitValue(uint64_t v) { return init = v, has_init = true, *this; }
-  OpParamDef &OutputShapeDependOnCompute() { return *this; }
-  OpParamDef &Follow(const char *n) { return follow = n, *this; }
-  OpParamDef &Follow(const char *n, FollowType) { return follow = n, *this; }
-  OpParamDef &Comment(const char *) { return *this; }
+  OpParamDef &ValueDepend(Option o) {
+    return depend = o, *this;
+  }
+  OpParamDef &ValueDepend(Option o, DependScope) {
+    return depend = o, *this;
+  }
+  OpParamDef &IgnoreContiguous() {
+    return *this;
+  }
+  OpParamDef &AutoContiguous() {
+    return *this;
+  }
+  OpParamDef &Scalar() {
+    return *this;
+  }
+  OpParamDef &ScalarList() {
+    return *this;
+  }
+  OpParamDef &To(ge::DataType) {
+    return *this;
+  }
+  OpParamDef &To(const char *) {
+    return *this;
+  }
+  OpParamDef &Version(uint32_t) {
+    return *this;
+  }
+  OpParamDef &InitValue(uint64_t v) {
+    return init = v, has_init = true, *this;
+  }
+  OpParamDef &OutputShapeDependOnCompute() {
+    return *this;
+  }
+  OpParamDef &Follow(const char *n) {
+    return follow = n, *this;
+  }
+  OpParamDef &Follow(const char *n, FollowType) {
+    return follow = n, *this;
+  }
+  OpParamDef &Comment(const char *) {
+    return *this;
+  }
 
   const char *name = "", *follow = nullptr;
   Option option = REQUIRED, depend = IGNORE;
@@ -71,17 +117,29 @@ public:
   OpAttrDef &String(const char *v) { return type = STRING, has = true, s = v, *this; }
   OpAttrDef &ListBool() { return type = LIST_BOOL, *this; }
   OpAttrDef &ListFloat() { return type = LIST_FLOAT, *this; }
-  OpAttrDef &ListFloat(std::initializer_list<float> v) { return type = LIST_FLOAT, has = true, lf.v.assign(v), *this; }
+  OpAttrDef &ListFloat(std::initializer_list<float> v) {
+    return type = LIST_FLOAT, has = true, lf.v.assign(v), *this;
+  }
   OpAttrDef &ListInt() { return type = LIST_INT, *this; }
   OpAttrDef &ListInt(std::initializer_list<int64_t> v) { return type = LIST_INT, has = true, li.v.assign(v), *this; }
   OpAttrDef &ListListInt() { return type = LIST_LIST_INT, *this; }
 #ifdef ACSIM_HOST_STL
-  OpAttrDef &ListBool(const std::vector<bool> &) { return type = LIST_BOOL, *this; }
-  OpAttrDef &ListFloat(const std::vector<float> &v) { return type = LIST_FLOAT, has = true, lf.v.assign(v), *this; }
-  OpAttrDef &ListInt(const std::vector<int64_t> &v) { return type = LIST_INT, has = true, li.v.assign(v), *this; }
+  OpAttrDef &ListBool(const std::vector<bool> &) {
+    return type = LIST_BOOL, *this;
+  }
+  OpAttrDef &ListFloat(const std::vector<float> &v) {
+    return type = LIST_FLOAT, has = true, lf.v.assign(v), *this;
+  }
+  OpAttrDef &ListInt(const std::vector<int64_t> &v) {
+    return type = LIST_INT, has = true, li.v.assign(v), *this;
+  }
 #endif
-  OpAttrDef &Version(uint32_t) { return *this; }
-  OpAttrDef &Comment(const char *) { return *this; }
+  OpAttrDef &Version(uint32_t) {
+    return *this;
+  }
+  OpAttrDef &Comment(const char *) {
+    return *this;
+  }
 
   const char *name = "";
   Option option = REQUIRED;
@@ -159,10 +217,10 @@ struct op_register {
 };
 } // namespace acsim_host
 
-#define OP_ADD(opType, ...)                                                                                          \
-  static acsim_host::op_register acsim_op_##opType(#opType, []() -> const ops::OpDef * {                             \
-    static opType acsim_def(#opType);                                                                                \
-    return &acsim_def;                                                                                               \
+#define OP_ADD(opType, ...)                                                              \
+  static acsim_host::op_register acsim_op_##opType(#opType, []() -> const ops::OpDef * { \
+    static opType acsim_def(#opType);                                                    \
+    return &acsim_def;                                                                   \
   })
 
 #include "acsim/host_run.h"

@@ -77,9 +77,7 @@ public:
   uint32_t CalcTschNumBlocks(uint32_t slices, uint32_t aic, uint32_t aiv) const {
     return CalcTschBlockDim(slices, aic, aiv);
   }
-  uint32_t GetLibApiWorkSpaceSize() const {
-    return chip_ && chip_->npu_arch == 2201 ? 16u << 20 : 2u << 20;
-  }
+  uint32_t GetLibApiWorkSpaceSize() const { return chip_ && chip_->npu_arch == 2201 ? 16u << 20 : 2u << 20; }
   void GetCoreMemSize(const CoreMemType &type, uint64_t &size) const {
     fe::PlatFormInfos info(chip_);
     info.GetLocalMemSize(static_cast<fe::LocalMemType>(type), size);

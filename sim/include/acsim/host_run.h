@@ -28,7 +28,8 @@ inline int32_t declared(const ops::OpDef &op, const ops::OpParamDef &p, size_t c
 inline size_t columns(const ops::OpDef &op) {
   size_t n = 1;
   for (size_t i = 0; i < op.inputs.size(); i++) n = op.inputs[i].dtypes.size() > n ? op.inputs[i].dtypes.size() : n;
-  for (size_t i = 0; i < op.outputs.size(); i++) n = op.outputs[i].dtypes.size() > n ? op.outputs[i].dtypes.size() : n;
+  for (size_t i = 0; i < op.outputs.size(); i++)
+    n = op.outputs[i].dtypes.size() > n ? op.outputs[i].dtypes.size() : n;
   return n;
 }
 
@@ -48,8 +49,10 @@ inline bool check_call(const ops::OpDef &op, acsim_host_call *c) {
                     static_cast<long long>(op.outputs.size()), c->n_outputs);
   for (size_t col = 0; col < columns(op); col++) {
     bool fits = true;
-    for (size_t i = 0; i < op.inputs.size() && fits; i++) fits = declared(op, op.inputs[i], col) == c->inputs[i].dtype;
-    for (size_t i = 0; i < op.outputs.size() && fits; i++) fits = declared(op, op.outputs[i], col) == c->outputs[i].dtype;
+    for (size_t i = 0; i < op.inputs.size() && fits; i++)
+      fits = declared(op, op.inputs[i], col) == c->inputs[i].dtype;
+    for (size_t i = 0; i < op.outputs.size() && fits; i++)
+      fits = declared(op, op.outputs[i], col) == c->outputs[i].dtype;
     if (fits) {
       c->dtype_column = static_cast<int32_t>(col);
       return true;
@@ -130,11 +133,14 @@ inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_hos
 
 inline int32_t run_tiling(acsim_host_call *c) {
   const ops::OpDef *op = find_op(c->op_type);
-  if (!op) return complain(c, ACSIM_HOST_NO_OP, "the host file has no OP_ADD(%s)", c->op_type ? c->op_type : "?", 0, 0), c->status;
+  if (!op)
+    return complain(c, ACSIM_HOST_NO_OP, "the host file has no OP_ADD(%s)", c->op_type ? c->op_type : "?", 0, 0),
+           c->status;
   if (!check_call(*op, c)) return c->status;
   const gert::acsim_impl *impl = find_impl(op->type);
   gert::TilingKernelFunc tiling = op->core.tiling ? op->core.tiling : impl ? impl->tiling : nullptr;
-  if (!tiling) return complain(c, ACSIM_HOST_NO_OP, "%s has no tiling function (SetTiling)", op->type, 0, 0), c->status;
+  if (!tiling)
+    return complain(c, ACSIM_HOST_NO_OP, "%s has no tiling function (SetTiling)", op->type, 0, 0), c->status;
   static gert::TilingContext x;
   static attr_value store[ACSIM_HOST_ATTRS];
   if (!fill(x, *op, c, store)) return c->status;
@@ -265,8 +271,14 @@ inline int64_t describe(const char *op_type, char *out, int64_t n) {
 } // namespace acsim_host
 
 #define ACSIM_EXPORT extern "C" __attribute__((visibility("default"), used, weak))
-ACSIM_EXPORT int32_t acsim_host_tiling(acsim_host_call *c) { return acsim_host::run_tiling(c); }
-ACSIM_EXPORT int32_t acsim_host_infer(acsim_host_call *c) { return acsim_host::run_infer(c); }
-ACSIM_EXPORT int64_t acsim_host_describe(const char *op, char *text, int64_t n) { return acsim_host::describe(op, text, n); }
+ACSIM_EXPORT int32_t acsim_host_tiling(acsim_host_call *c) {
+  return acsim_host::run_tiling(c);
+}
+ACSIM_EXPORT int32_t acsim_host_infer(acsim_host_call *c) {
+  return acsim_host::run_infer(c);
+}
+ACSIM_EXPORT int64_t acsim_host_describe(const char *op, char *text, int64_t n) {
+  return acsim_host::describe(op, text, n);
+}
 #undef ACSIM_EXPORT
 #endif

@@ -23,8 +23,10 @@ public:
     if (owned_) ::free(data_ptr_);
   }
   void SaveToBuffer(void *to, size_t capacity) {
-    if (to && data_ptr_ && capacity >= data_size_) ::memmove(to, data_ptr_, data_size_);
-    else ::fprintf(stderr, "tiling data needs %zu bytes, the buffer has %zu\n", data_size_, capacity);
+    if (to && data_ptr_ && capacity >= data_size_)
+      ::memmove(to, data_ptr_, data_size_);
+    else
+      ::fprintf(stderr, "tiling data needs %zu bytes, the buffer has %zu\n", data_size_, capacity);
   }
   const acsim_host::list<FieldInfo> &GetFieldInfo() const { return fields_; }
   const char *GetTilingClassName() const { return class_name_; }
@@ -98,52 +100,54 @@ struct tiling_register {
 };
 } // namespace acsim_host
 
-#define BEGIN_TILING_DATA_DEF(class_name)                                                                            \
-  class class_name : public optiling::TilingDef {                                                                    \
-  public:                                                                                                            \
-    class_name() { acsim_finish(#class_name, nullptr); }                                                             \
+#define BEGIN_TILING_DATA_DEF(class_name)                \
+  class class_name : public optiling::TilingDef {        \
+  public:                                                \
+    class_name() { acsim_finish(#class_name, nullptr); } \
     explicit class_name(void *at) { acsim_finish(#class_name, at); }
 
-#define TILING_DATA_FIELD_DEF(data_type, field_name)                                                                 \
-public:                                                                                                              \
-  void set_##field_name(data_type field_name) {                                                                      \
-    ::memcpy(data_ptr_ + field_name##_offset_, &field_name, sizeof(data_type));                                      \
-  }                                                                                                                  \
-  data_type get_##field_name() {                                                                                     \
-    data_type acsim_v;                                                                                               \
-    ::memcpy(&acsim_v, data_ptr_ + field_name##_offset_, sizeof(data_type));                                         \
-    return acsim_v;                                                                                                  \
-  }                                                                                                                  \
-                                                                                                                     \
-private:                                                                                                             \
-  size_t field_name##_offset_ =                                                                                      \
+#define TILING_DATA_FIELD_DEF(data_type, field_name)                            \
+public:                                                                         \
+  void set_##field_name(data_type field_name) {                                 \
+    ::memcpy(data_ptr_ + field_name##_offset_, &field_name, sizeof(data_type)); \
+  }                                                                             \
+  data_type get_##field_name() {                                                \
+    data_type acsim_v;                                                          \
+    ::memcpy(&acsim_v, data_ptr_ + field_name##_offset_, sizeof(data_type));    \
+    return acsim_v;                                                             \
+  }                                                                             \
+                                                                                \
+private:                                                                        \
+  size_t field_name##_offset_ =                                                 \
       acsim_field({#data_type, #field_name, 0, nullptr}, sizeof(data_type), sizeof(data_type));
 
-#define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                                                    \
-public:                                                                                                              \
-  void set_##field_name(arr_type *field_name) {                                                                      \
-    ::memmove(data_ptr_ + field_name##_offset_, field_name, (arr_size) * sizeof(arr_type));                          \
-  }                                                                                                                  \
-  arr_type *get_##field_name() { return reinterpret_cast<arr_type *>(data_ptr_ + field_name##_offset_); }            \
-                                                                                                                     \
-private:                                                                                                             \
-  size_t field_name##_offset_ =                                                                                      \
+#define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                           \
+public:                                                                                     \
+  void set_##field_name(arr_type *field_name) {                                             \
+    ::memmove(data_ptr_ + field_name##_offset_, field_name, (arr_size) * sizeof(arr_type)); \
+  }                                                                                         \
+  arr_type *get_##field_name() {                                                            \
+    return reinterpret_cast<arr_type *>(data_ptr_ + field_name##_offset_);                  \
+  }                                                                                         \
+                                                                                            \
+private:                                                                                    \
+  size_t field_name##_offset_ =                                                             \
       acsim_field({#arr_type, #field_name, (arr_size), nullptr}, sizeof(arr_type), (arr_size) * sizeof(arr_type));
 
-#define TILING_DATA_FIELD_DEF_STRUCT(struct_type, field_name)                                                        \
-public:                                                                                                              \
-  struct_type field_name;                                                                                            \
-                                                                                                                     \
-private:                                                                                                             \
+#define TILING_DATA_FIELD_DEF_STRUCT(struct_type, field_name) \
+public:                                                       \
+  struct_type field_name;                                     \
+                                                              \
+private:                                                      \
   size_t field_name##_offset_ = acsim_nested({"struct", #field_name, 0, #struct_type}, &field_name);
 
-#define END_TILING_DATA_DEF                                                                                          \
-  }                                                                                                                  \
+#define END_TILING_DATA_DEF \
+  }                         \
   ;
 
-#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                                              \
-  namespace {                                                                                                        \
-  static acsim_host::tiling_register acsim_tiling_##op_type##_##class_name(#op_type, #class_name,                    \
-                                                                          &acsim_host::tiling_visit<class_name>);   \
+#define REGISTER_TILING_DATA_CLASS(op_type, class_name)                                                            \
+  namespace {                                                                                                      \
+  static acsim_host::tiling_register acsim_tiling_##op_type##_##class_name(#op_type, #class_name,                  \
+                                                                           &acsim_host::tiling_visit<class_name>); \
   }
 #endif

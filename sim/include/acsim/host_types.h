@@ -38,7 +38,9 @@ namespace acsim_host {
 template <class T> class list {
 public:
   list() = default;
-  list(const list &o) { for (size_t i = 0; i < o.n_; i++) add(o.p_[i]); }
+  list(const list &o) {
+    for (size_t i = 0; i < o.n_; i++) add(o.p_[i]);
+  }
   list &operator=(const list &o) {
     if (this != &o) {
       n_ = 0;
@@ -96,30 +98,37 @@ constexpr int64_t UNKNOWN_DIM = -1;
 constexpr int64_t UNKNOWN_DIM_NUM = -2;
 
 /* G(name, value, bytes, C++ type on the kernel side or "") */
-#define ACSIM_GE_DTYPES(G)                                                                                           \
-  G(DT_FLOAT, 0, 4, "float") G(DT_FLOAT16, 1, 2, "half") G(DT_INT8, 2, 1, "int8_t") G(DT_INT32, 3, 4, "int32_t")      \
-  G(DT_UINT8, 4, 1, "uint8_t") G(DT_INT16, 6, 2, "int16_t") G(DT_UINT16, 7, 2, "uint16_t")                            \
-  G(DT_UINT32, 8, 4, "uint32_t") G(DT_INT64, 9, 8, "int64_t") G(DT_UINT64, 10, 8, "uint64_t")                         \
-  G(DT_DOUBLE, 11, 8, "double") G(DT_BOOL, 12, 1, "bool") G(DT_STRING, 13, -1, "")                                    \
-  G(DT_DUAL_SUB_INT8, 14, 1, "") G(DT_DUAL_SUB_UINT8, 15, 1, "") G(DT_COMPLEX64, 16, 8, "complex64")                  \
-  G(DT_COMPLEX128, 17, 16, "complex128") G(DT_QINT8, 18, 1, "") G(DT_QINT16, 19, 2, "") G(DT_QINT32, 20, 4, "")       \
-  G(DT_QUINT8, 21, 1, "") G(DT_QUINT16, 22, 2, "") G(DT_RESOURCE, 23, 8, "") G(DT_STRING_REF, 24, -1, "")             \
-  G(DT_DUAL, 25, 5, "") G(DT_VARIANT, 26, 8, "") G(DT_BF16, 27, 2, "bfloat16_t") G(DT_UNDEFINED, 28, -1, "")          \
-  G(DT_INT4, 29, 1004, "int4b_t") G(DT_UINT1, 30, 1001, "") G(DT_INT2, 31, 1002, "") G(DT_UINT2, 32, 1002, "")        \
-  G(DT_COMPLEX32, 33, 4, "") G(DT_HIFLOAT8, 34, 1, "") G(DT_FLOAT8_E5M2, 35, 1, "") G(DT_FLOAT8_E4M3FN, 36, 1, "")    \
-  G(DT_FLOAT8_E8M0, 37, 1, "") G(DT_FLOAT6_E3M2, 38, 1006, "") G(DT_FLOAT6_E2M3, 39, 1006, "")                        \
-  G(DT_FLOAT4_E2M1, 40, 1004, "") G(DT_FLOAT4_E1M2, 41, 1004, "")
+#define ACSIM_GE_DTYPES(G)                                                                                          \
+  G(DT_FLOAT, 0, 4, "float")                                                                                        \
+  G(DT_FLOAT16, 1, 2, "half")                                                                                       \
+  G(DT_INT8, 2, 1, "int8_t") G(DT_INT32, 3, 4, "int32_t") G(DT_UINT8, 4, 1, "uint8_t") G(DT_INT16, 6, 2, "int16_t") \
+      G(DT_UINT16, 7, 2, "uint16_t") G(DT_UINT32, 8, 4, "uint32_t") G(DT_INT64, 9, 8, "int64_t")                    \
+          G(DT_UINT64, 10, 8, "uint64_t") G(DT_DOUBLE, 11, 8, "double") G(DT_BOOL, 12, 1, "bool")                   \
+              G(DT_STRING, 13, -1, "") G(DT_DUAL_SUB_INT8, 14, 1, "") G(DT_DUAL_SUB_UINT8, 15, 1, "")               \
+                  G(DT_COMPLEX64, 16, 8, "complex64") G(DT_COMPLEX128, 17, 16, "complex128") G(DT_QINT8, 18, 1, "") \
+                      G(DT_QINT16, 19, 2, "") G(DT_QINT32, 20, 4, "") G(DT_QUINT8, 21, 1, "")                       \
+                          G(DT_QUINT16, 22, 2, "") G(DT_RESOURCE, 23, 8, "") G(DT_STRING_REF, 24, -1, "")           \
+                              G(DT_DUAL, 25, 5, "") G(DT_VARIANT, 26, 8, "") G(DT_BF16, 27, 2, "bfloat16_t")        \
+                                  G(DT_UNDEFINED, 28, -1, "") G(DT_INT4, 29, 1004, "int4b_t")                       \
+                                      G(DT_UINT1, 30, 1001, "") G(DT_INT2, 31, 1002, "") G(DT_UINT2, 32, 1002, "")  \
+                                          G(DT_COMPLEX32, 33, 4, "") G(DT_HIFLOAT8, 34, 1, "")                      \
+                                              G(DT_FLOAT8_E5M2, 35, 1, "") G(DT_FLOAT8_E4M3FN, 36, 1, "")           \
+                                                  G(DT_FLOAT8_E8M0, 37, 1, "") G(DT_FLOAT6_E3M2, 38, 1006, "")      \
+                                                      G(DT_FLOAT6_E2M3, 39, 1006, "")                               \
+                                                          G(DT_FLOAT4_E2M1, 40, 1004, "")                           \
+                                                              G(DT_FLOAT4_E1M2, 41, 1004, "")
 
 enum DataType {
 #define G(name, value, bytes, cpp) name = value,
   ACSIM_GE_DTYPES(G)
 #undef G
-  DT_MAX
+      DT_MAX
 };
 /* Bytes of an element; 1000 + bits for the types below a byte; -1 where it has no size. */
 inline int GetSizeByDataType(DataType t) {
   switch (t) {
-#define G(name, value, bytes, cpp) case name: return bytes;
+#define G(name, value, bytes, cpp) \
+  case name: return bytes;
     ACSIM_GE_DTYPES(G)
 #undef G
   default: return -1;
@@ -132,7 +141,8 @@ inline int64_t GetSizeInBytes(int64_t count, DataType t) {
 }
 inline const char *acsim_cpp_type(int32_t t) {
   switch (t) {
-#define G(name, value, bytes, cpp) case value: return cpp;
+#define G(name, value, bytes, cpp) \
+  case value: return cpp;
     ACSIM_GE_DTYPES(G)
 #undef G
   default: return "";
@@ -140,7 +150,8 @@ inline const char *acsim_cpp_type(int32_t t) {
 }
 inline const char *acsim_dtype_name(int32_t t) {
   switch (t) {
-#define G(name, value, bytes, cpp) case value: return #name;
+#define G(name, value, bytes, cpp) \
+  case value: return #name;
     ACSIM_GE_DTYPES(G)
 #undef G
   default: return "DT_UNDEFINED";
@@ -148,16 +159,57 @@ inline const char *acsim_dtype_name(int32_t t) {
 }
 
 enum Format {
-  FORMAT_NCHW = 0, FORMAT_NHWC, FORMAT_ND, FORMAT_NC1HWC0, FORMAT_FRACTAL_Z, FORMAT_NC1C0HWPAD, FORMAT_NHWC1C0,
-  FORMAT_FSR_NCHW, FORMAT_FRACTAL_DECONV, FORMAT_C1HWNC0, FORMAT_FRACTAL_DECONV_TRANSPOSE,
-  FORMAT_FRACTAL_DECONV_SP_STRIDE_TRANS, FORMAT_NC1HWC0_C04, FORMAT_FRACTAL_Z_C04, FORMAT_CHWN,
-  FORMAT_FRACTAL_DECONV_SP_STRIDE8_TRANS, FORMAT_HWCN, FORMAT_NC1KHKWHWC0, FORMAT_BN_WEIGHT, FORMAT_FILTER_HWCK,
-  FORMAT_HASHTABLE_LOOKUP_LOOKUPS, FORMAT_HASHTABLE_LOOKUP_KEYS, FORMAT_HASHTABLE_LOOKUP_VALUE,
-  FORMAT_HASHTABLE_LOOKUP_OUTPUT, FORMAT_HASHTABLE_LOOKUP_HITS, FORMAT_C1HWNCoC0, FORMAT_MD, FORMAT_NDHWC,
-  FORMAT_FRACTAL_ZZ, FORMAT_FRACTAL_NZ, FORMAT_NCDHW, FORMAT_DHWCN, FORMAT_NDC1HWC0, FORMAT_FRACTAL_Z_3D, FORMAT_CN,
-  FORMAT_NC, FORMAT_DHWNC, FORMAT_FRACTAL_Z_3D_TRANSPOSE, FORMAT_FRACTAL_ZN_LSTM, FORMAT_FRACTAL_Z_G, FORMAT_RESERVED,
-  FORMAT_ALL, FORMAT_NULL, FORMAT_ND_RNN_BIAS, FORMAT_FRACTAL_ZN_RNN, FORMAT_NYUV, FORMAT_NYUV_A, FORMAT_NCL,
-  FORMAT_FRACTAL_Z_WINO, FORMAT_C1HWC0, FORMAT_MAX
+  FORMAT_NCHW = 0,
+  FORMAT_NHWC,
+  FORMAT_ND,
+  FORMAT_NC1HWC0,
+  FORMAT_FRACTAL_Z,
+  FORMAT_NC1C0HWPAD,
+  FORMAT_NHWC1C0,
+  FORMAT_FSR_NCHW,
+  FORMAT_FRACTAL_DECONV,
+  FORMAT_C1HWNC0,
+  FORMAT_FRACTAL_DECONV_TRANSPOSE,
+  FORMAT_FRACTAL_DECONV_SP_STRIDE_TRANS,
+  FORMAT_NC1HWC0_C04,
+  FORMAT_FRACTAL_Z_C04,
+  FORMAT_CHWN,
+  FORMAT_FRACTAL_DECONV_SP_STRIDE8_TRANS,
+  FORMAT_HWCN,
+  FORMAT_NC1KHKWHWC0,
+  FORMAT_BN_WEIGHT,
+  FORMAT_FILTER_HWCK,
+  FORMAT_HASHTABLE_LOOKUP_LOOKUPS,
+  FORMAT_HASHTABLE_LOOKUP_KEYS,
+  FORMAT_HASHTABLE_LOOKUP_VALUE,
+  FORMAT_HASHTABLE_LOOKUP_OUTPUT,
+  FORMAT_HASHTABLE_LOOKUP_HITS,
+  FORMAT_C1HWNCoC0,
+  FORMAT_MD,
+  FORMAT_NDHWC,
+  FORMAT_FRACTAL_ZZ,
+  FORMAT_FRACTAL_NZ,
+  FORMAT_NCDHW,
+  FORMAT_DHWCN,
+  FORMAT_NDC1HWC0,
+  FORMAT_FRACTAL_Z_3D,
+  FORMAT_CN,
+  FORMAT_NC,
+  FORMAT_DHWNC,
+  FORMAT_FRACTAL_Z_3D_TRANSPOSE,
+  FORMAT_FRACTAL_ZN_LSTM,
+  FORMAT_FRACTAL_Z_G,
+  FORMAT_RESERVED,
+  FORMAT_ALL,
+  FORMAT_NULL,
+  FORMAT_ND_RNN_BIAS,
+  FORMAT_FRACTAL_ZN_RNN,
+  FORMAT_NYUV,
+  FORMAT_NYUV_A,
+  FORMAT_NCL,
+  FORMAT_FRACTAL_Z_WINO,
+  FORMAT_C1HWC0,
+  FORMAT_MAX
 };
 
 class AscendString {
@@ -193,7 +245,9 @@ public:
   }
   static std::string DataTypeToSerialString(DataType t) { return acsim_dtype_name(t); }
   static AscendString DataTypeToAscendString(DataType t) { return acsim_dtype_name(t); }
-  static std::string FormatToSerialString(Format f) { return f == FORMAT_ND ? "ND" : "format " + std::to_string(static_cast<int>(f)); }
+  static std::string FormatToSerialString(Format f) {
+    return f == FORMAT_ND ? "ND" : "format " + std::to_string(static_cast<int>(f));
+  }
 };
 #endif
 class Operator; /* graph mode only: pointers to functions that take it are stored, never called */

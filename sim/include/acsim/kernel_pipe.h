@@ -214,7 +214,6 @@ inline void SetAtomicNone() {
 }
 } // namespace AscendC
 
-
 inline void set_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
   acsim_flag_set(AscendC::acsim_event_between(from, to), id, file, line);
 }

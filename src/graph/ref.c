@@ -78,7 +78,10 @@ void ref_ints(const ac_node *n, const char *name, int want, int64_t dflt_all, in
 unsigned ref_dims(const ac_node *n, const char *name, int rank) {
   const ac_arg *a = ref_arg(n, name);
   if (!a || (a->kind == AC_K_INTS && a->n == 0)) return (1u << rank) - 1;
-  if (a->kind != AC_K_INTS) return rank ? 1u << ref_dim(n, name, rank) : 0;
+  if (a->kind != AC_K_INTS) {
+    int d = ref_dim(n, name, rank);
+    return rank && d >= 0 ? 1u << d : 0;
+  }
   unsigned m = 0;
   for (int i = 0; i < a->n; i++) {
     int64_t d = a->is[i]->example;

@@ -434,9 +434,10 @@ static const struct {
                     "return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n}\n"},
     {"AcCeilDiv(", "__aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)\n{\n    return a <= 0 ? -(-a / b) : (a "
                    "- 1) / b + 1;\n}\n"},
-    {"AcAlignUp(",
-     "__aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)\n{\n    return (a + to - 1) / to * to;\n}\n"},
-    {"AcAlignDown(", "__aicore__ inline int64_t AcAlignDown(int64_t a, int64_t to)\n{\n    return a / to * to;\n}\n"},
+    {"AcAlignUp(", "__aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)\n{\n    return (a > 0 ? (a + to - 1) "
+                   "/ to : -(-a / to)) * to;\n}\n"},
+    {"AcAlignDown(", "__aicore__ inline int64_t AcAlignDown(int64_t a, int64_t to)\n{\n    return (a >= 0 ? a / to : "
+                     "-((to - 1 - a) / to)) * to;\n}\n"},
     {"AcBytes(", "// Bytes of a buffer: whole blocks, at least one.\n"
                  "__aicore__ inline uint32_t AcBytes(int64_t elements, int64_t size, int64_t to)\n{\n    int64_t n = "
                  "(elements * size + to - 1) / to * to;\n"

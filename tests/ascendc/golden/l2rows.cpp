@@ -14,7 +14,7 @@ __aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)
 
 __aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)
 {
-    return (a + to - 1) / to * to;
+    return (a > 0 ? (a + to - 1) / to : -(-a / to)) * to;
 }
 
 // Bytes of a buffer: whole blocks, at least one.

@@ -1,5 +1,5 @@
 /* The session, the launch, the blocks on their threads, and what orders them. */
-#include "sim/core_internal.h"
+#include "sim/core_hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +132,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   b->rank = rank;
   b->index = s->first + (s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
   b->arena = ac_arena_new();
+  b->order = acsim_order_new(s);
   acsim_block_begin(b);
   acsim_self = b;
   if (!setjmp(b->leave)) {
@@ -139,7 +140,9 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
     acsim_block_end(b);
   }
   acsim_self = NULL;
+  acsim_order_end(b);
   finish_block(s, b);
+  acsim_order_free(b->order);
   ac_arena_free(b->arena);
   free(b);
 }
@@ -190,6 +193,7 @@ static void *work(void *arg) {
 
 /* With the lock held: everybody has arrived or ended. */
 static void release(acsim_session *s) {
+  acsim_trace_compare(s);
   for (int64_t i = 0; i < s->count; i++)
     if (s->state[i] == BLOCK_ARRIVED) s->state[i] = BLOCK_RUNS;
   s->missing = s->done; /* on the device the others would wait for these for ever */
@@ -202,6 +206,7 @@ static void release(acsim_session *s) {
 
 static void finish_block(acsim_session *s, acsim_block *b) {
   pthread_mutex_lock(&s->lock);
+  acsim_trace_hand_over(b);
   s->state[b->rank] = BLOCK_DONE;
   s->done++;
   s->blocks_run++;
@@ -223,7 +228,9 @@ void acsim_sync_all(const char *file, int32_t line) {
                 (long long)s->block_dim, s->chip->soc, s->chip->vector_cores);
     acsim_leave(b);
   }
+  acsim_order_barrier(b, AC_PIPE_COUNT); /* as the library's SyncAll begins (CANN 8.1, kernel_operator_sync_impl.h) */
   pthread_mutex_lock(&s->lock);
+  acsim_trace_hand_over(b);
   uint64_t phase = s->phase;
   s->state[b->rank] = BLOCK_ARRIVED;
   s->arrived++;
@@ -275,7 +282,8 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   s->threads = host_threads(s);
   s->state = calloc((size_t)s->count + 1, 1);
   s->handles = calloc((size_t)s->count + (size_t)s->threads + 1, sizeof *s->handles);
-  if (!s->state || !s->handles) exit(AC_LIMIT);
+  s->traces = calloc((size_t)s->count + 1, sizeof *s->traces);
+  if (!s->state || !s->handles || !s->traces) exit(AC_LIMIT);
   s->n_handles = s->running = 0;
   pthread_mutex_lock(&s->lock);
   for (int i = 0; i < s->threads && i < s->count; i++) start_worker(s);
@@ -289,8 +297,11 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
     if (!more) break;
     pthread_join(t, NULL);
   }
+  acsim_trace_compare(s);
   free(s->state);
   free(s->handles);
+  free(s->traces);
+  s->traces = NULL;
   s->state = NULL;
   s->handles = NULL;
 }

@@ -42,6 +42,7 @@ typedef struct {
   int threads;                   /* blocks at work at one time; 0: as many as the host has processors */
   ac_block_order order;          /* order in which blocks start, and in which atomics take effect */
   int64_t first_block, n_blocks; /* run only these (n_blocks 0: all); unwritten elements are then no fault */
+  ac_hazards hazards;            /* accesses that nothing orders: "hazard-raw", "hazard-war", "hazard-waw" */
   bool
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
 } acsim_config;

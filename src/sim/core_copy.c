@@ -1,5 +1,5 @@
 /* Copies between memories, and the scalar unit's access to them. */
-#include "sim/core_internal.h"
+#include "sim/core_hazard.h"
 
 #include <string.h>
 
@@ -80,6 +80,7 @@ static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst,
 void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *copy, const char *file,
                    int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  acsim_order_begin(b);
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
@@ -120,6 +121,7 @@ static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const ui
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                     int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  acsim_order_begin(b);
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
@@ -144,6 +146,7 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                       int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  acsim_order_begin(b);
   acsim_copy c = *copy;
   if (!check_fields(b, &c, acsim_type_bytes(c.type), AT)) return;
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += c.bytes + c.dst_gap, from += c.bytes + c.src_gap) {
@@ -181,7 +184,7 @@ void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const 
 }
 void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *file, int32_t line) {
   acsim_block *b = acsim_here("GetPhyAddr");
-  acsim_access x = {"the tensor", t, byte_offset, 1, 1, ACSIM_WRITE};
+  acsim_access x = {"the tensor", t, byte_offset, 1, 1, ACSIM_WRITE | ACSIM_ADDRESS};
   return acsim_touch(b, AC_PIPE_S, "GetPhyAddr", AT, &x, 1) ? acsim_data(b, t, byte_offset) : NULL;
 }
 void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file,

@@ -1,4 +1,4 @@
-/* Faults: the same place once, with a count; the message of the first block (in starting order) that met it. */
+/* Faults: the same place (of a hazard: the same pair of places) once, with a count; the message of the first block (in starting order) that met it. */
 #include "sim/core_internal.h"
 
 #include <stdlib.h>
@@ -10,10 +10,12 @@ static bool same_text(const char *a, const char *b) {
   return a == b || (a && b && !strcmp(a, b));
 }
 
-static acsim_entry *find(acsim_collector *c, const char *kind, acsim_at at) {
+static acsim_entry *find(acsim_collector *c, const char *kind, acsim_at at, acsim_at other) {
   for (size_t i = 0; i < c->list.len; i++) {
     acsim_entry *e = &c->list.data[i];
-    if (e->f.line == at.line && !strcmp(e->f.kind, kind) && same_text(e->f.file, at.file)) return e;
+    if (e->f.line == at.line && e->other.line == other.line && !strcmp(e->f.kind, kind) &&
+        same_text(e->f.file, at.file) && same_text(e->other.file, other.file))
+      return e;
   }
   return NULL;
 }
@@ -24,12 +26,11 @@ static void fill(acsim_collector *c, acsim_entry *e, const acsim_block *b, const
   e->rank = b ? b->rank : -1;
 }
 
-void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...) {
+static void add(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
+                const char *fmt, va_list ap) {
   acsim_collector *c = &s->faults;
-  va_list ap;
-  va_start(ap, fmt);
   pthread_mutex_lock(&c->lock);
-  acsim_entry *e = find(c, kind, at);
+  acsim_entry *e = find(c, kind, at, other);
   if (e) {
     e->f.count++;
     if (b && b->rank < e->rank) fill(c, e, b, fmt, ap);
@@ -38,10 +39,24 @@ void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim
   } else {
     acsim_entry fresh = {.f = {.kind = kind, .line = at.line, .count = 1}};
     fresh.f.file = at.file ? ac_strdup(c->arena, at.file) : NULL;
+    fresh.other = (acsim_at){other.file ? ac_strdup(c->arena, other.file) : NULL, other.line};
     fill(c, &fresh, b, fmt, ap);
     ac_push(c->arena, &c->list, fresh);
   }
   pthread_mutex_unlock(&c->lock);
+}
+
+void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  add(s, b, kind, at, (acsim_at){0}, fmt, ap);
+  va_end(ap);
+}
+void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
+                      const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  add(s, b, kind, at, other, fmt, ap);
   va_end(ap);
 }
 

@@ -18,7 +18,8 @@ typedef struct {
 
 typedef struct {
   ac_sim_fault f;
-  int64_t rank; /* order position of the block whose message is kept */
+  acsim_at other; /* a hazard's earlier access */
+  int64_t rank;   /* order position of the block whose message is kept */
 } acsim_entry;
 typedef struct {
   pthread_mutex_t lock;
@@ -39,6 +40,14 @@ typedef struct {
   acsim_at twice_at; /* lowest source place that wrote an element again */
 } acsim_gm;
 
+/* ---- order ---- */
+
+/* Of every pipe: up to which of its epochs all is known to have finished (core_hazard.c). */
+typedef struct {
+  uint32_t k[AC_PIPE_COUNT];
+} acsim_clock;
+typedef struct acsim_order acsim_order;
+
 /* ---- on-chip memory ---- */
 
 /* state: one bit a bit of data, set once written; 0xff is a whole written byte. Masks need bits: a Compare over a partly filled
@@ -57,6 +66,8 @@ typedef struct {
   acsim_at at;        /* last change of state */
   int8_t free_event;  /* event id that FreeTensor took; -1: none */
   int8_t queue_event; /* event id that EnQue took; -1: none */
+  int8_t queued_as;   /* the event of EnQue */
+  acsim_clock queued, freed; /* what those two say */
 } acsim_slot;
 enum { MAX_FIFO = 64 };
 typedef struct {
@@ -88,6 +99,8 @@ typedef struct acsim_block {
   acsim_at select_at;
   bool flag[EVENT_KINDS][EVENT_IDS], held[EVENT_KINDS][EVENT_IDS];
   acsim_at flag_at[EVENT_KINDS][EVENT_IDS];
+  acsim_clock flag_clock[EVENT_KINDS][EVENT_IDS];
+  acsim_order *order; /* NULL: hazards are not looked for */
   int atomic, atomic_type;
   uint64_t pad_value;
   bool pad_set;
@@ -98,6 +111,13 @@ typedef struct acsim_block {
 } acsim_block;
 
 /* ---- a session ---- */
+
+/* Steps of one stride in global memory; see core_hazard.h. */
+typedef struct acsim_trace acsim_trace;
+typedef struct acsim_traces {
+  acsim_trace *data;
+  size_t len, cap;
+} acsim_traces;
 
 typedef enum { BLOCK_WAITS_TO_START, BLOCK_RUNS, BLOCK_ARRIVED, BLOCK_DONE } acsim_block_state;
 struct acsim_session {
@@ -117,6 +137,7 @@ struct acsim_session {
   int64_t first, count, next, done, arrived, cleared, missing;
   uint64_t phase;
   uint8_t *state; /* acsim_block_state by rank */
+  acsim_traces *traces; /* what the blocks did to global memory since the last SyncAll, by rank */
   int running, threads;
   pthread_t *handles;
   int n_handles;
@@ -131,6 +152,9 @@ acsim_block *acsim_here(const char *what);
 /* Records a fault; b may be NULL (of no block). */
 void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...)
     AC_PRINTF(5, 6);
+/* The same, of a pair of accesses: merged by both places. */
+void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
+                      const char *fmt, ...) AC_PRINTF(6, 7);
 /* Ends the block: it could not go on (a deadlock on the device). */
 AC_NORETURN void acsim_leave(acsim_block *b);
 /* Waits until every block before this one has finished, or waits in SyncAll: atomics take effect in block order. */
@@ -140,7 +164,12 @@ void acsim_gate(acsim_block *b);
  * Every instruction names its pipe and what it touches here, before it computes. Bounds, alignment, lifetime and poison are
  * checked; order between pipes and time have their place here too. */
 
-typedef enum { ACSIM_READ = 1, ACSIM_WRITE = 2, ACSIM_SOFT = 4 /* undefined bytes are no fault here */ } acsim_how;
+typedef enum {
+  ACSIM_READ = 1,
+  ACSIM_WRITE = 2,
+  ACSIM_SOFT = 4,   /* undefined bytes are no fault here */
+  ACSIM_ADDRESS = 8 /* only the address is taken: no access, as for order */
+} acsim_how;
 typedef struct {
   const char *name; /* "dst", "src0" ... */
   const acsim_local *t;

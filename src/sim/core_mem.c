@@ -1,6 +1,6 @@
 /* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch or
  * acsim_gm_touch. */
-#include "sim/core_internal.h"
+#include "sim/core_hazard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,6 @@ static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsi
 }
 
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
-  (void)pipe; /* order between pipes and time are decided here, by byte range, once they are modelled */
   b->calls++;
   bool ok = true;
   for (int i = 0; i < n; i++)
@@ -115,6 +114,7 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
   if (!ok) return false;
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT)) check_poison(b, op, at, &x[i]);
+  for (int i = 0; i < n; i++) acsim_order_local(b, pipe, op, at, &x[i]);
   return true;
 }
 
@@ -214,7 +214,6 @@ static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, 
 
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
                     int64_t bytes, acsim_gm_how how) {
-  (void)pipe; /* see acsim_touch */
   if (bytes <= 0) return true;
   const uint8_t *p = g->ptr + off;
   acsim_gm *m = acsim_gm_find(b->s, p);
@@ -235,6 +234,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;
   if (how != GM_WRITE && !filled) gm_poison(b, op, at, m, from, to);
   if (how != GM_READ) gm_written(b, at, m, from, to, how == GM_WRITE && m->b.kind != ACSIM_WORKSPACE);
+  acsim_order_global(b, pipe, op, at, m, p, bytes, how);
   return true;
 }
 

@@ -1,23 +1,39 @@
 /* TPipe, TQue, TBuf: buffers in on-chip memory and the life of the tensors in them; flags and event ids. */
-#include "sim/core_internal.h"
+#include "sim/core_hazard.h"
 
 #include <string.h>
 
-/* AscendC's HardEvent, in order (CANN 8.1.RC1 kernel_event.h). */
+/* AscendC's HardEvent, in order: which pipe tells which (CANN 8.1.RC1 kernel_event.h). */
+#define EVENTS(X)                                                                                                      \
+  X(MTE2, MTE1) X(MTE1, MTE2) X(MTE1, M) X(M, MTE1) X(MTE2, V) X(V, MTE2) X(MTE3, V) X(V, MTE3) X(M, V) X(V, M)        \
+  X(V, V) X(MTE3, MTE1) X(MTE1, MTE3) X(MTE1, V) X(MTE2, M) X(M, MTE2) X(V, MTE1) X(M, FIX) X(FIX, M) X(MTE3, MTE2)    \
+  X(MTE2, MTE3) X(S, V) X(V, S) X(S, MTE2) X(MTE2, S) X(S, MTE3) X(MTE3, S) X(MTE2, FIX) X(FIX, MTE2) X(FIX, S)        \
+  X(M, S) X(FIX, MTE3) X(MTE1, FIX) X(FIX, MTE1) X(FIX, FIX)
 static const char *const event_names[EVENT_KINDS] = {
-    "MTE2_MTE1", "MTE1_MTE2", "MTE1_M",    "M_MTE1",    "MTE2_V",   "V_MTE2",   "MTE3_V",   "V_MTE3", "M_V",
-    "V_M",       "V_V",       "MTE3_MTE1", "MTE1_MTE3", "MTE1_V",   "MTE2_M",   "M_MTE2",   "V_MTE1", "M_FIX",
-    "FIX_M",     "MTE3_MTE2", "MTE2_MTE3", "S_V",       "V_S",      "S_MTE2",   "MTE2_S",   "S_MTE3", "MTE3_S",
-    "MTE2_FIX",  "FIX_MTE2",  "FIX_S",     "M_S",       "FIX_MTE3", "MTE1_FIX", "FIX_MTE1", "FIX_FIX"};
-enum {
-  EV_MTE2_V = 4,
-  EV_V_MTE2 = 5,
-  EV_MTE3_V = 6,
-  EV_V_MTE3 = 7,
-  EV_MTE3_MTE2 = 19,
-  EV_MTE2_MTE3 = 20,
-  EV_NONE = -1
+#define X(from, to) #from "_" #to,
+    EVENTS(X)
+#undef X
 };
+static const struct {
+  uint8_t from, to;
+} event_pipes[EVENT_KINDS] = {
+#define X(from, to) {AC_PIPE_##from, AC_PIPE_##to},
+    EVENTS(X)
+#undef X
+};
+enum {
+#define X(from, to) EV_##from##_##to,
+  EVENTS(X)
+#undef X
+      EV_NONE = -1
+};
+
+static void event_set(acsim_block *b, int event, acsim_clock *flag) {
+  if (event >= 0) acsim_order_set(b, (ac_pipe)event_pipes[event].from, flag);
+}
+static void event_wait(acsim_block *b, int event, const acsim_clock *flag) {
+  if (event >= 0) acsim_order_wait(b, (ac_pipe)event_pipes[event].to, flag);
+}
 
 static int mem_of_pos(int pos) {
   switch (pos) {
@@ -34,12 +50,27 @@ static int mem_of_pos(int pos) {
   }
 }
 
-/* Which event a queue uses between its producer and its consumer, and back (CANN 8.1.RC1 kernel_event.h, GetQueEvt). */
-static void queue_events(const acsim_queue *q, int *forth, int *back) {
+/* Which event goes from a producer at one position to a consumer at another, and back (CANN 8.1.RC1 kernel_event.h, GetQueEvt).
+ * Only global memory and UB matter here. */
+static void events_between(int src, int dst, int *forth, int *back) {
   *forth = *back = EV_NONE;
-  if (q->src == ACSIM_POS_VECIN && q->dst == ACSIM_POS_VECIN) *forth = EV_MTE2_V, *back = EV_V_MTE2;
-  if (q->src == ACSIM_POS_VECOUT && q->dst == ACSIM_POS_VECOUT) *forth = EV_V_MTE3, *back = EV_MTE3_V;
-  if (q->src == ACSIM_POS_VECIN && q->dst == ACSIM_POS_VECOUT) *forth = EV_MTE2_MTE3, *back = EV_MTE3_MTE2;
+  bool from = src != ACSIM_POS_GM, to = dst != ACSIM_POS_GM;
+  if ((from && mem_of_pos(src) != ACSIM_UB) || (to && mem_of_pos(dst) != ACSIM_UB)) return;
+  if (!from && to) *forth = EV_MTE2_V, *back = EV_V_MTE2;
+  if (from && !to) *forth = EV_V_MTE3, *back = EV_MTE3_V;
+  if (from && to) *forth = EV_MTE2_MTE3, *back = EV_MTE3_MTE2;
+}
+
+/* A TQue of VECIN lies between global memory and VECIN, one of VECOUT between VECOUT and global memory (kernel_event.h,
+ * GetBufferLogicPos); one of VECCALC has no event. */
+static void queue_events(const acsim_queue *q, int *forth, int *back) {
+  int src = q->src, dst = q->dst;
+  if (src == dst && src == ACSIM_POS_VECIN) src = ACSIM_POS_GM;
+  if (src == dst && src == ACSIM_POS_VECOUT) dst = ACSIM_POS_GM;
+  if (src == dst)
+    *forth = *back = EV_NONE;
+  else
+    events_between(src, dst, forth, back);
 }
 
 void acsim_block_begin(acsim_block *b) {
@@ -80,6 +111,7 @@ void acsim_flag_set(int32_t event, int32_t id, const char *file, int32_t line) {
                 id, b->flag_at[event][id].file, b->flag_at[event][id].line);
   b->flag[event][id] = true;
   b->flag_at[event][id] = AT;
+  event_set(b, event, &b->flag_clock[event][id]);
 }
 void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) {
   acsim_block *b = acsim_here("WaitFlag");
@@ -88,6 +120,7 @@ void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) 
   if (!b->flag[event][id])
     acsim_fault(b->s, b, "flag-not-set", AT, "WaitFlag<%s>(%d): no SetFlag came before it", event_names[event], id);
   b->flag[event][id] = false;
+  event_wait(b, event, &b->flag_clock[event][id]);
 }
 int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t line) {
   acsim_block *b = acsim_here("FetchEventID");
@@ -107,12 +140,19 @@ void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t li
                 id);
   b->held[event][id] = false;
 }
+/* Of pipe_t (CANN's numbers: PIPE_ALL is 6, PIPE_FIX 10); what has no pipe here stands for all of them. */
+static ac_pipe pipe_of(int32_t pipe) {
+  if (pipe == 10) return AC_PIPE_FIX;
+  return pipe >= 0 && pipe <= AC_PIPE_MTE3 ? (ac_pipe)pipe : AC_PIPE_COUNT;
+}
 void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
   acsim_block *b = acsim_here("PipeBarrier");
   b->calls++;
   if (pipe == 0) /* PIPE_S */
     acsim_fault(b->s, b, "bad-barrier", AT,
                 "PipeBarrier<PIPE_S> does not exist: the scalar unit is in order by itself");
+  else
+    acsim_order_barrier(b, pipe_of(pipe));
 }
 
 /* ---- TPipe ---- */
@@ -125,7 +165,8 @@ static void give_up_buffers(acsim_block *b, acsim_at at) {
     for (int k = 0; k < q->num; k++) {
       acsim_slot *s = &b->slots.data[q->first + k];
       if (s->state == SLOT_GONE) continue;
-      drop_event(b, forth, &s->queue_event);
+      event_wait(b, back, &s->freed); /* TPipe waits for the free flags (kernel_tpipe_impl.h) */
+      drop_event(b, s->queued_as, &s->queue_event);
       drop_event(b, back, &s->free_event);
       s->state = SLOT_GONE;
       s->at = at;
@@ -167,6 +208,7 @@ void acsim_pipe_close(void *pipe) {
   if (!b || b->pipe != pipe) return;
   report_unfreed(b);
   give_up_buffers(b, b->pipe_at);
+  acsim_order_barrier(b, AC_PIPE_COUNT);
   b->pipe = NULL;
 }
 void acsim_pipe_reset(void *pipe, const char *file, int32_t line) {
@@ -289,6 +331,7 @@ void acsim_queue_alloc(uint16_t id, acsim_local *t, const char *file, int32_t li
   acsim_slot *s = &b->slots.data[slot];
   int forth, back;
   queue_events(q, &forth, &back);
+  event_wait(b, back, &s->freed);
   drop_event(b, back, &s->free_event);
   s->state = SLOT_ALLOCATED;
   s->gen = ++b->generation;
@@ -309,7 +352,21 @@ static uint16_t own_slot(acsim_block *b, const acsim_queue *q, const acsim_local
   return t->buf;
 }
 
+/* src, dst: the positions of EnQue<src, dst>, which choose the event in the queue's stead; -1: the queue's own. */
+static int forth_event(const acsim_queue *q, int src, int dst) {
+  int forth, back;
+  if (src < 0)
+    queue_events(q, &forth, &back);
+  else
+    events_between(src, dst, &forth, &back);
+  return forth;
+}
+
 void acsim_queue_push(uint16_t id, const acsim_local *t, const char *file, int32_t line) {
+  acsim_queue_push_as(id, t, -1, -1, file, line);
+}
+void acsim_queue_push_as(uint16_t id, const acsim_local *t, int32_t src, int32_t dst, const char *file,
+                         int32_t line) {
   acsim_block *b = acsim_here("EnQue");
   acsim_queue *q = queue_of(b, id, "EnQue", AT);
   uint16_t slot = own_slot(b, q, t, "EnQue", AT);
@@ -326,15 +383,19 @@ void acsim_queue_push(uint16_t id, const acsim_local *t, const char *file, int32
                 acsim_pos_name(q->src), q->at.line, q->depth, q->len);
     acsim_leave(b);
   }
-  int forth, back;
-  queue_events(q, &forth, &back);
+  int forth = forth_event(q, src, dst);
   if (forth >= 0) s->queue_event = (int8_t)take_event(b, forth, AT);
+  s->queued_as = (int8_t)forth;
+  event_set(b, forth, &s->queued);
   q->fifo[(q->head + q->len++) % MAX_FIFO] = slot;
   s->state = SLOT_QUEUED;
   s->at = AT;
 }
 
 void acsim_queue_pop(uint16_t id, acsim_local *t, const char *file, int32_t line) {
+  acsim_queue_pop_as(id, t, -1, -1, file, line);
+}
+void acsim_queue_pop_as(uint16_t id, acsim_local *t, int32_t src, int32_t dst, const char *file, int32_t line) {
   acsim_block *b = acsim_here("DeQue");
   acsim_queue *q = queue_of(b, id, "DeQue", AT);
   if (!q->len) {
@@ -347,9 +408,15 @@ void acsim_queue_pop(uint16_t id, acsim_local *t, const char *file, int32_t line
   q->head = (q->head + 1) % MAX_FIFO;
   q->len--;
   acsim_slot *s = &b->slots.data[slot];
-  int forth, back;
-  queue_events(q, &forth, &back);
-  drop_event(b, forth, &s->queue_event);
+  int forth = forth_event(q, src, dst);
+  if (forth != s->queued_as)
+    acsim_fault(b->s, b, "event-mismatch", AT,
+                "DeQue waits for %s, but EnQue at %s:%d set %s: the device waits for ever",
+                forth < 0 ? "no event" : event_names[forth], s->at.file ? s->at.file : "?", s->at.line,
+                s->queued_as < 0 ? "no event" : event_names[s->queued_as]);
+  else
+    event_wait(b, forth, &s->queued);
+  drop_event(b, s->queued_as, &s->queue_event);
   s->state = SLOT_DEQUEUED;
   s->at = AT;
   view(b, slot, t);
@@ -373,6 +440,7 @@ void acsim_queue_free(uint16_t id, const acsim_local *t, const char *file, int32
   int forth, back;
   queue_events(q, &forth, &back);
   if (back >= 0) s->free_event = (int8_t)take_event(b, back, AT);
+  event_set(b, back, &s->freed);
   s->state = SLOT_FREE;
   s->at = AT;
 }

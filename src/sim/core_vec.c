@@ -1,5 +1,5 @@
 /* Vector instructions: operands, lanes, masks and repeats. The values are core_math.c's. */
-#include "sim/core_internal.h"
+#include "sim/core_hazard.h"
 
 #include <string.h>
 
@@ -794,6 +794,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
             acsim_type_bytes(v->dst_type),
             0,
             false};
+  acsim_order_begin(c.b);
   c.saturate = c.b->s->cfg.saturate;
   c.lanes = REPEAT_BYTES / (c.es > c.ds ? c.es : c.ds);
   if (v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) c.lanes = REPEAT_BYTES / c.es;

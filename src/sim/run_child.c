@@ -195,6 +195,7 @@ static acsim_session *open_session(const ac_run_job *j) {
                                     .n_buffers = n,
                                     .threads = j->opts->threads,
                                     .order = j->opts->order,
+                                    .hazards = j->opts->hazards,
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks});
 }

@@ -64,6 +64,12 @@ typedef struct {
 } ac_sim_attr;
 
 typedef enum { AC_ORDER_FORWARD, AC_ORDER_REVERSE } ac_block_order;
+/* Whether accesses that the program does not order are faults. */
+typedef enum {
+  AC_HAZARDS_ON,     /* yes, and the vendor compiler's automatic synchronisation is on, as it is by default there */
+  AC_HAZARDS_STRICT, /* yes, as if compiled with --cce-auto-sync=off */
+  AC_HAZARDS_OFF
+} ac_hazards;
 typedef struct {
   ac_block_order order;
   int threads;      /* host threads that share the blocks; 0: as many as there are cores */
@@ -72,6 +78,7 @@ typedef struct {
   bool tiling_only; /* run the host code, no block: for shapes too large to simulate */
   int64_t first_block,
       n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
+  ac_hazards hazards;
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */

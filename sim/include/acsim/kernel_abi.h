@@ -151,6 +151,10 @@ uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *fi
 void acsim_queue_alloc(uint16_t queue, acsim_local *t, const char *file, int32_t line);
 void acsim_queue_push(uint16_t queue, const acsim_local *t, const char *file, int32_t line);
 void acsim_queue_pop(uint16_t queue, acsim_local *t, const char *file, int32_t line);
+/* EnQue<src, dst> and DeQue<src, dst>: the positions choose the event. */
+void acsim_queue_push_as(uint16_t queue, const acsim_local *t, int32_t src, int32_t dst, const char *file,
+                         int32_t line);
+void acsim_queue_pop_as(uint16_t queue, acsim_local *t, int32_t src, int32_t dst, const char *file, int32_t line);
 void acsim_queue_free(uint16_t queue, const acsim_local *t, const char *file, int32_t line);
 int32_t acsim_queue_count(uint16_t queue);  /* tensors enqueued */
 int32_t acsim_queue_vacant(uint16_t queue); /* may one more be enqueued? */

@@ -24,7 +24,8 @@ public:
     return true;
   }
   template <TPosition from, TPosition to, typename T> bool EnQue(const LocalTensor<T> &t, ACSIM_AT) {
-    return EnQue<T>(t, file, line);
+    acsim_queue_push_as(id_, &t.view_, static_cast<int32_t>(from), static_cast<int32_t>(to), file, line);
+    return true;
   }
   template <typename T> LocalTensor<T> DeQue(ACSIM_AT) {
     LocalTensor<T> t;
@@ -32,7 +33,11 @@ public:
     return t;
   }
   template <typename T> void DeQue(LocalTensor<T> &t, ACSIM_AT) { acsim_queue_pop(id_, &t.view_, file, line); }
-  template <TPosition from, TPosition to, typename T> LocalTensor<T> DeQue(ACSIM_AT) { return DeQue<T>(file, line); }
+  template <TPosition from, TPosition to, typename T> LocalTensor<T> DeQue(ACSIM_AT) {
+    LocalTensor<T> t;
+    acsim_queue_pop_as(id_, &t.view_, static_cast<int32_t>(from), static_cast<int32_t>(to), file, line);
+    return t;
+  }
   bool VacantInQue() { return acsim_queue_vacant(id_) != 0; }
   bool HasTensorInQue() { return acsim_queue_count(id_) != 0; }
   int32_t GetTensorCountInQue() { return acsim_queue_count(id_); }

@@ -21,7 +21,10 @@ struct Frame {
     LocalTensor<float> t = in.AllocTensor<float>();
     DataCopy(t, x, N);
     in.EnQue(t);
-    return in.DeQue<float>();
+    t = in.DeQue<float>();
+    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID0); /* some of the kernels store it as it is */
+    WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);
+    return t;
   }
   void store(LocalTensor<float> t) {
     out.EnQue(t);
@@ -255,6 +258,8 @@ static void truncated(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   auto t = f.load();
   DataCopy(f.y, t, N);
   f.in.FreeTensor(t);
+  SetFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
+  WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
   t = f.in.AllocTensor<float>();
   DataCopy(t, f.x, 13);
   f.in.FreeTensor(t);
@@ -345,9 +350,11 @@ static void select_reserved(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   pipe.InitBuffer(big, 190 * 1024);
   auto t = in.AllocTensor<float>();
   DataCopy(t, x, N);
+  PipeBarrier<PIPE_ALL>();
   auto m = big.Get<uint8_t>();
   Duplicate(m.ReinterpretCast<uint16_t>(), (uint16_t)0xffff, 64);
   Select(t, m, t, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, N);
+  PipeBarrier<PIPE_ALL>();
   DataCopy(y, t, N);
   in.FreeTensor(t);
 }

@@ -60,6 +60,11 @@ static int64_t c_tiles(const void *px, const void *py) {
 
 /* ---- atomics: every block adds its own number times x; the order of the sums is the order of the blocks ---- */
 
+template <HardEvent event> static void order() {
+  SetFlag<event>(EVENT_ID0);
+  WaitFlag<event>(EVENT_ID0);
+}
+
 static void k_atomic(GM_ADDR x, GM_ADDR y, GM_ADDR) {
   TPipe pipe;
   TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> q;
@@ -71,7 +76,9 @@ static void k_atomic(GM_ADDR x, GM_ADDR y, GM_ADDR) {
   DataCopy(t, gx, 64);
   q.EnQue(t);
   t = q.DeQue<float>();
+  order<HardEvent::MTE2_V>(); /* the queue's own event is MTE2_MTE3 */
   Muls(t, t, 0.1f * static_cast<float>(GetBlockIdx() + 1), 64);
+  order<HardEvent::V_MTE3>();
   SetAtomicAdd<float>();
   DataCopy(gy, t, 64);
   SetAtomicNone();
@@ -105,13 +112,16 @@ static void k_barrier(GM_ADDR x, GM_ADDR y, GM_ADDR w) {
   ReduceSum(t, t, s, 64);
   PipeBarrier<PIPE_ALL>();
   Duplicate(s, t.GetValue(0), 8);
+  order<HardEvent::V_MTE3>();
   DataCopy(gw[8 * GetBlockIdx()], s, 8);
   SyncAll();
   DataCopy(s, gw, static_cast<int32_t>(8 * GetBlockNum()));
   float total = 0;
   for (int k = 0; k < GetBlockNum(); k++) total += s.GetValue(8 * k);
   SyncAll();
-  gy.SetValue(GetBlockIdx(), total + static_cast<float>(GetBlockIdx()));
+  Duplicate(s, total + static_cast<float>(GetBlockIdx()), 8);
+  order<HardEvent::V_MTE3>();
+  DataCopyPad(gy[GetBlockIdx()], s, {1, 4, 0, 0, 0}); /* SetValue of neighbours would share a cache line */
 }
 static int64_t c_barrier(const void *px, const void *py) {
   const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
@@ -141,6 +151,7 @@ static void k_phases(GM_ADDR x, GM_ADDR y, GM_ADDR) {
     WaitFlag<HardEvent::MTE2_MTE3>(e);
     DataCopy(gy[64 * phase], t, 64);
     in.FreeTensor(t);
+    order<HardEvent::MTE3_MTE2>(); /* the queue's own event is V_MTE2 */
     pipe.Reset();
   }
 }

@@ -5,6 +5,13 @@
 
 #include <stdint.h>
 
+/* Fields that most tables leave out. */
+#ifdef __cplusplus
+#define SIM_DEFAULT(x) = x
+#else
+#define SIM_DEFAULT(x)
+#endif
+
 typedef struct {
   const char *name;
   void (*kernel)(uint8_t *x, uint8_t *y, uint8_t *workspace);
@@ -19,6 +26,7 @@ typedef struct {
   int zeroed;                      /* y is filled with zeros by the framework, as for atomics */
   int chip310;                     /* run on a 310P3 */
   int64_t system;                  /* bytes of the workspace that are the system's */
+  int hazards SIM_DEFAULT(0);      /* as ac_hazards: 0 on, 1 strict, 2 off */
 } sim_case;
 
 #ifdef __cplusplus

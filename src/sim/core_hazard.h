@@ -1,0 +1,46 @@
+/* The happens-before engine's interface inside the core. docs/simulator.md ("Order") says what it models. */
+#ifndef AC_SIM_CORE_HAZARD_H
+#define AC_SIM_CORE_HAZARD_H
+
+#include "sim/core_internal.h"
+
+/* A block's engine; NULL in acsim_block when the session has it switched off: every function below then does nothing. */
+acsim_order *acsim_order_new(acsim_session *s);
+void acsim_order_free(acsim_order *o);
+/* What is still pending of the last instruction. */
+void acsim_order_end(acsim_block *b);
+
+/* A new instruction starts. Two touches of one pipe and source place without this between them count as one instruction. */
+void acsim_order_begin(acsim_block *b);
+void acsim_order_local(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x);
+void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m, const uint8_t *p,
+                        int64_t bytes, acsim_gm_how how);
+
+/* SetFlag on `from`: everything that `from` was given so far, and all that came before that. */
+void acsim_order_set(acsim_block *b, ac_pipe from, acsim_clock *flag);
+/* WaitFlag on `to`. */
+void acsim_order_wait(acsim_block *b, ac_pipe to, const acsim_clock *flag);
+/* PipeBarrier; AC_PIPE_COUNT: of all pipes. */
+void acsim_order_barrier(acsim_block *b, ac_pipe pipe);
+
+/* ---- between blocks (core_hazard_gm.c): what each block did to global memory since the last SyncAll ---- */
+
+struct acsim_trace {
+  acsim_at at;
+  const char *op;
+  const acsim_gm *m;
+  uint64_t start, stride; /* `count` ranges of `bytes`, `stride` apart */
+  uint64_t bytes, count;
+  int64_t block;
+  acsim_gm_how how;
+  bool scalar;
+};
+/* Notes a range; joins it to an earlier one where both are steps of one stride. */
+void acsim_trace_add(acsim_traces *t, const acsim_trace *x);
+/* The block has reached SyncAll or its end: hands its traces to the session. */
+void acsim_trace_hand_over(acsim_block *b);
+/* With the session's lock held, when every block has reached SyncAll or its end. */
+void acsim_trace_compare(acsim_session *s);
+acsim_traces *acsim_order_traces(acsim_order *o);
+
+#endif

@@ -317,32 +317,35 @@ static bool compiler_orders(const acsim_order *o, ac_pipe from, const range *x, 
   return !(x->gm && scalar_writes);
 }
 
-/* The instruction at work against an access of the past. */
-static void check(acsim_block *b, hazard_kind kind, const range *x, const segment *s, ac_pipe from,
+/* The instruction at work against an access of the past. True: a hazard. */
+static bool check(acsim_block *b, hazard_kind kind, const range *x, const segment *s, ac_pipe from,
                   const access_note *old) {
   acsim_order *o = b->order;
   ac_pipe p = o->pipe;
-  if (!old->site || o->known[p].k[from] >= old->epoch) return;
+  if (!old->site || o->known[p].k[from] >= old->epoch) return false;
   if (from == p) {
     /* The scalar unit is in order. The vector unit starts in order, and reads before the next one writes (assumed). */
-    if (old->instr == o->instr || p == AC_PIPE_S || (p == AC_PIPE_V && (o->auto_sync || kind == WAR))) return;
+    if (old->instr == o->instr || p == AC_PIPE_S || (p == AC_PIPE_V && (o->auto_sync || kind == WAR))) return false;
   }
   bool scalar_writes = from == AC_PIPE_S ? kind != WAR : kind != RAW;
   if (compiler_orders(o, from, x, scalar_writes)) { /* as if the flag stood before this instruction */
     acsim_clock c = publish(o, from);
     join(&o->known[p], &c);
-    return;
+    return false;
   }
   bool told = kind == WAW && x->gm && x->gm->b.kind != ACSIM_WORKSPACE && !x->atomic && !s->atomic;
   if (!told) report(b, kind, x, s, from, old); /* else "written-twice" tells */
   /* go on as if it were ordered: one missing event is reported once */
   if (o->known[p].k[from] < old->epoch) o->known[p].k[from] = old->epoch;
   if (o->epoch[from] == old->epoch) o->epoch[from]++;
+  return true;
 }
 
 static void check_write(acsim_block *b, const range *x, const segment *s) {
-  if (!(x->atomic && s->atomic)) check(b, WAW, x, s, (ac_pipe)s->pipe, &s->write);
-  for (int r = 0; r < READERS; r++) check(b, WAR, x, s, reader_pipe[r], &s->read[r]);
+  bool hazard = false;
+  for (int r = 0; r < READERS; r++) hazard = check(b, WAR, x, s, reader_pipe[r], &s->read[r]) || hazard;
+  if (hazard || (x->atomic && s->atomic)) return; /* what orders it after the readers would order it after their writer */
+  check(b, WAW, x, s, (ac_pipe)s->pipe, &s->write);
 }
 
 /* ---- an instruction's ranges against the shadow ---- */

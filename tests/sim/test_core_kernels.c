@@ -64,6 +64,23 @@ static const char *faults_text(const ac_sim_fault *f, size_t n) {
   return ac_buf_str(&b);
 }
 
+/* A hazard names two places; the source marks them with "early" and "late" in a comment. */
+static bool marked(const char *source, int line, const char *mark) {
+  const char *p = source;
+  for (int i = 1; p && i < line; i++) p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL;
+  const char *end = p ? strchr(p, '\n') : NULL, *comment = p ? strstr(p, "/*") : NULL;
+  const char *at = comment ? strstr(comment, mark) : NULL;
+  return at && end && at < end;
+}
+static void check_places(const char *file, const sim_case *c, const ac_sim_fault *f) {
+  if (strncmp(f->kind, "hazard-", 7)) return;
+  const char *colon = strstr(f->message, ".cpp:");
+  size_t n;
+  char *source = ac_read_file(arena, f->file, 1u << 20, &n, &diags);
+  if (!source || !colon || !marked(source, f->line, "late") || !marked(source, atoi(colon + 5), "early"))
+    fail_msg("%s, %s: line %d is reported, not the two that are marked: %s", file, c->name, f->line, f->message);
+}
+
 static char *run_once(const char *file, const sim_case *c, int threads, ac_block_order order, run *r) {
   acsim_buffer bufs[] = {
       {.name = "x", .data = r->x, .bytes = c->nx * c->elem, .elem = c->elem, .kind = ACSIM_INPUT},
@@ -89,6 +106,7 @@ static char *run_once(const char *file, const sim_case *c, int threads, ac_block
   for (size_t i = 0; i < n; i++) {
     others = others || !c->fault || strcmp(f[i].kind, c->fault);
     text_found = text_found || (c->text && strstr(f[i].message, c->text));
+    if (c->fault && !strcmp(f[i].kind, c->fault)) check_places(file, c, &f[i]);
   }
   if (!c->fault && n) fail_msg("%s, %s: faults where there should be none:\n%s", file, c->name, text);
   if (c->fault && !n) fail_msg("%s, %s: the fault %s was not noticed", file, c->name, c->fault);

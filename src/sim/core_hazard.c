@@ -129,13 +129,10 @@ static void join(acsim_clock *to, const acsim_clock *from) {
     if (to->k[p] < from->k[p]) to->k[p] = from->k[p];
 }
 
-/* The scalar unit hands an instruction to its pipe: what the scalar unit has waited for is over. What it did itself is not
- * visible to the pipe by that (its loads and stores are under way: S_V, S_MTE2, S_MTE3 are for them). */
+/* The scalar unit hands an instruction to its pipe: what the scalar unit has waited for is over. That says nothing of its own loads
+ * and stores, which are under way (S_V, S_MTE2, S_MTE3 are for them): known[S].k[S] counts only what others have waited for. */
 static void issue(acsim_order *o, ac_pipe p) {
-  if (p == AC_PIPE_S) return;
-  uint32_t own = o->known[p].k[AC_PIPE_S];
-  join(&o->known[p], &o->known[AC_PIPE_S]);
-  o->known[p].k[AC_PIPE_S] = own;
+  if (p != AC_PIPE_S) join(&o->known[p], &o->known[AC_PIPE_S]);
 }
 
 static acsim_clock publish(acsim_order *o, ac_pipe from) {
@@ -302,8 +299,8 @@ static void report(acsim_block *b, hazard_kind kind, const range *x, const segme
   else
     snprintf(missing, sizeof missing, "the event %s_%s", pipe_names[from], pipe_names[o->pipe]);
   acsim_fault_pair(b->s, b, kinds[kind], o->at, was->at,
-                   "%s (PIPE_%s) %s %s, which %s (PIPE_%s) %s at %s:%d, and nothing orders them: %s is missing%s", o->op,
-                   pipe_names[o->pipe], verbs[kind], where, was->op, pipe_names[from],
+                   "%s (PIPE_%s) %s %s, which %s (PIPE_%s) %s at %s:%d, and nothing orders them: %s is missing%s",
+                   o->op, pipe_names[o->pipe], verbs[kind], where, was->op, pipe_names[from],
                    kind == WAR ? "reads" : "writes", was->at.file ? was->at.file : "?", was->at.line, missing,
                    x->gm && (from == AC_PIPE_S || o->pipe == AC_PIPE_S) ? " (and DataCacheCleanAndInvalid)" : "");
 }
@@ -344,7 +341,8 @@ static bool check(acsim_block *b, hazard_kind kind, const range *x, const segmen
 static void check_write(acsim_block *b, const range *x, const segment *s) {
   bool hazard = false;
   for (int r = 0; r < READERS; r++) hazard = check(b, WAR, x, s, reader_pipe[r], &s->read[r]) || hazard;
-  if (hazard || (x->atomic && s->atomic)) return; /* what orders it after the readers would order it after their writer */
+  if (hazard || (x->atomic && s->atomic))
+    return; /* what orders it after the readers would order it after their writer */
   check(b, WAW, x, s, (ac_pipe)s->pipe, &s->write);
 }
 
@@ -485,12 +483,12 @@ void acsim_order_local(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at
   if (x->how & ACSIM_WRITE) note(b, pipe, op, at, &r);
 }
 
-void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m, const uint8_t *p,
-                        int64_t bytes, acsim_gm_how how) {
+void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m,
+                        const uint8_t *p, int64_t bytes, acsim_gm_how how) {
   acsim_order *o = b->order;
   if (!o) return;
   int64_t lo = (int64_t)(intptr_t)p;
-  range r = {m->b.name, lo, lo + bytes, (int64_t)(intptr_t)m->start, m, ACSIM_GM, ACSIM_POS_GM, how != GM_READ,
+  range r = {m->b.name,       lo, lo + bytes, (int64_t)(intptr_t)m->start, m, ACSIM_GM, ACSIM_POS_GM, how != GM_READ,
              how == GM_UPDATE};
   note(b, pipe, op, at, &r);
   if (!o->many_blocks) return;

@@ -13,8 +13,8 @@ void acsim_order_end(acsim_block *b);
 /* A new instruction starts. Two touches of one pipe and source place without this between them count as one instruction. */
 void acsim_order_begin(acsim_block *b);
 void acsim_order_local(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x);
-void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m, const uint8_t *p,
-                        int64_t bytes, acsim_gm_how how);
+void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m,
+                        const uint8_t *p, int64_t bytes, acsim_gm_how how);
 
 /* SetFlag on `from`: everything that `from` was given so far, and all that came before that. */
 void acsim_order_set(acsim_block *b, ac_pipe from, acsim_clock *flag);

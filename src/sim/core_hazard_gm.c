@@ -126,10 +126,11 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
   int64_t e = m->b.elem, base = (int64_t)(intptr_t)m->start;
   acsim_block who = {.s = s, .index = b->block, .rank = b->block};
   acsim_fault_pair(s, &who, read ? "hazard-raw" : "hazard-waw", b->at, a->at,
-                   line ? "%s in block %lld %s the 64-byte cache line of elements %lld..%lld of %s, which %s in block "
-                          "%lld %s too at %s:%d: each core writes the whole line back, and one loses its part; %s"
-                        : "%s in block %lld %s elements %lld..%lld of %s, which %s in block %lld %s at %s:%d, and no "
-                          "SyncAll is between them%s",
+                   line
+                       ? "%s in block %lld %s the 64-byte cache line of elements %lld..%lld of %s, which %s in block "
+                         "%lld %s too at %s:%d: each core writes the whole line back, and one loses its part; %s"
+                       : "%s in block %lld %s elements %lld..%lld of %s, which %s in block %lld %s at %s:%d, and no "
+                         "SyncAll is between them%s",
                    b->op, (long long)b->block, verb(b), (long long)(((int64_t)c.lo - base) / e),
                    (long long)(((int64_t)c.hi - 1 - base) / e), m->b.name, a->op, (long long)a->block, verb(a),
                    a->at.file ? a->at.file : "?", a->at.line,

@@ -63,10 +63,10 @@ typedef struct {
   uint16_t queue, gen;
   uint8_t mem, pos;
   acsim_slot_state state;
-  acsim_at at;        /* last change of state */
-  int8_t free_event;  /* event id that FreeTensor took; -1: none */
-  int8_t queue_event; /* event id that EnQue took; -1: none */
-  int8_t queued_as;   /* the event of EnQue */
+  acsim_at at;               /* last change of state */
+  int8_t free_event;         /* event id that FreeTensor took; -1: none */
+  int8_t queue_event;        /* event id that EnQue took; -1: none */
+  int8_t queued_as;          /* the event of EnQue */
   acsim_clock queued, freed; /* what those two say */
 } acsim_slot;
 enum { MAX_FIFO = 64 };
@@ -136,7 +136,7 @@ struct acsim_session {
   void *user;
   int64_t first, count, next, done, arrived, cleared, missing;
   uint64_t phase;
-  uint8_t *state; /* acsim_block_state by rank */
+  uint8_t *state;       /* acsim_block_state by rank */
   acsim_traces *traces; /* what the blocks did to global memory since the last SyncAll, by rank */
   int running, threads;
   pthread_t *handles;

@@ -33,10 +33,10 @@ struct Bufs {
 #define KERNEL(name) template <bool mended> static void name([[maybe_unused]] GM_ADDR gx, GM_ADDR gy, GM_ADDR gw)
 #define FRAME Bufs f(gx, gy, gw)
 /* For kernels with buffers of their own. */
-#define FRAME_GM                                  \
-  GlobalTensor<float> x, y;                       \
-  x.SetGlobalBuffer((__gm__ float *)gx, 4 * N);   \
-  y.SetGlobalBuffer((__gm__ float *)gy, 4 * N);   \
+#define FRAME_GM                                \
+  GlobalTensor<float> x, y;                     \
+  x.SetGlobalBuffer((__gm__ float *)gx, 4 * N); \
+  y.SetGlobalBuffer((__gm__ float *)gy, 4 * N); \
   (void)gw
 
 /* ---- between two pipes ---- */
@@ -132,14 +132,14 @@ KERNEL(rows) { /* a row is loaded while the vector unit works on another: right,
   FRAME;
   DataCopy(f.A, f.x, 64);
   order<HardEvent::MTE2_V>(true);
-  Adds(f.B, f.A, 1.0f, 64);                    /* early */
+  Adds(f.B, f.A, 1.0f, 64);                     /* early */
   DataCopy(f.A[mended ? 64 : 56], f.x[64], 64); /* late */
 }
 KERNEL(repeat_blocks) { /* every other block of a repeat: the bytes between them are free */
   FRAME;
   Duplicate(f.A, 1.0f, N);
   PipeBarrier<PIPE_ALL>();
-  DataCopy(f.A[mended ? 8 : 16], f.x, 8);                      /* early */
+  DataCopy(f.A[mended ? 8 : 16], f.x, 8);               /* early */
   Adds(f.B, f.A, 1.0f, (uint64_t)64, 1, {1, 2, 8, 16}); /* late */
 }
 
@@ -352,7 +352,8 @@ KERNEL(used_after_store) { /* the output tensor is computed again before it is g
   Duplicate(t, 2.0f, N); /* late */
   out.FreeTensor(t);
 }
-KERNEL(bind_computes) { /* TQueBind<VECIN, VECOUT> orders MTE2 and MTE3 by itself; EnQue<GM, VECIN> lets V in between */
+KERNEL(
+    bind_computes) { /* TQueBind<VECIN, VECOUT> orders MTE2 and MTE3 by itself; EnQue<GM, VECIN> lets V in between */
   TPipe pipe;
   TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> q;
   FRAME_GM;
@@ -641,7 +642,7 @@ KERNEL(blocks_atomic) { /* atomic adds of all blocks need no order; whoever read
 
 enum { ON, STRICT };
 #define ONE(fn, is_mended, suffix, blocks, fault, text, mode) \
-  { #fn suffix, fn<is_mended>, blocks, 4, 4 * N, 4 * N, 16 * N, fault, text, nullptr, nullptr, 1, 0, 0, mode }
+  { #fn suffix, fn < is_mended>, blocks, 4, 4 * N, 4 * N, 16 * N, fault, text, nullptr, nullptr, 1, 0, 0, mode }
 #define PAIR(fn, blocks, fault, text, mode) \
   ONE(fn, false, "", blocks, fault, text, mode), ONE(fn, true, " mended", blocks, nullptr, nullptr, mode)
 #define RAW "hazard-raw"

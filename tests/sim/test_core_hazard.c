@@ -245,7 +245,115 @@ static void random_programs(void **state) {
   ac_arena_free(a);
 }
 
+/* ---- blocks: every pair of instructions of two blocks that share bytes, of which one stores ---- */
+
+enum { BLOCKS = 3, PER_BLOCK = 5, SPACE = 4096 };
+typedef struct {
+  bool store;
+  int at, bytes, step, times; /* `times` copies in a loop, `step` bytes apart: one source line */
+} sweep;
+typedef struct {
+  sweep s[BLOCKS][PER_BLOCK];
+  uint8_t *w;
+} sweeps;
+
+static int line_of(int block, int k) {
+  return 100 * (block + 1) + k;
+}
+
+static void run_sweeps(void *user) {
+  const sweeps *j = user;
+  static _Thread_local char pipe;
+  acsim_local t;
+  int64_t b = acsim_block_index();
+  acsim_pipe_open(&pipe, "p", 1);
+  uint16_t q = acsim_tbuf_init(&pipe, ACSIM_POS_VECCALC, 256, "p", 2);
+  acsim_tbuf_get(q, 0, 0, &t, "p", 3);
+  acsim_vector all = {.op = ACSIM_OP_Duplicate, .type = ACSIM_F32, .dst_type = ACSIM_F32, .dst = &t, .count = 64};
+  acsim_vec(&all, "p", 4);
+  for (int k = 0; k < PER_BLOCK; k++) {
+    const sweep *s = &j->s[b][k];
+    acsim_copy c = {.form = ACSIM_COPY_COUNT, .type = ACSIM_F32, .blocks = 1, .bytes = s->bytes};
+    for (int i = 0; i < s->times; i++) {
+      acsim_global g = {j->w + s->at + (size_t)i * (size_t)s->step, NULL, 0};
+      acsim_pipe_barrier(6, "p", 5);
+      if (s->store)
+        acsim_copy_out(&g, &t, &c, "p", line_of((int)b, k));
+      else
+        acsim_copy_in(&t, &g, &c, "p", line_of((int)b, k));
+    }
+  }
+}
+
+static bool sweeps_meet(const sweep *a, const sweep *b) {
+  for (int i = 0; i < a->times; i++)
+    for (int k = 0; k < b->times; k++) {
+      int x = a->at + i * a->step, y = b->at + k * b->step;
+      if (x < y + b->bytes && y < x + a->bytes) return true;
+    }
+  return false;
+}
+
+static bool reported(const ac_sim_fault *f, size_t n, int line, int other) {
+  ac_arena *a = ac_arena_new();
+  const char *text = ac_sprintf(a, " at p:%d,", other);
+  bool found = false;
+  for (size_t i = 0; i < n && !found; i++) found = f[i].line == line && strstr(f[i].message, text);
+  ac_arena_free(a);
+  return found;
+}
+
+static void check_sweeps(const sweeps *j, const ac_sim_fault *f, size_t n) {
+  size_t want = 0;
+  for (int a = 0; a < BLOCKS * PER_BLOCK; a++)
+    for (int b = 0; b < a; b++) { /* b is of an earlier block */
+      int ba = a / PER_BLOCK, bb = b / PER_BLOCK, ka = a % PER_BLOCK, kb = b % PER_BLOCK;
+      const sweep *x = &j->s[ba][ka], *y = &j->s[bb][kb];
+      if (ba == bb || (!x->store && !y->store) || !sweeps_meet(x, y)) continue;
+      bool late_is_x = x->store == y->store || !x->store; /* the reader, else the later block */
+      int late = late_is_x ? line_of(ba, ka) : line_of(bb, kb), early = late_is_x ? line_of(bb, kb) : line_of(ba, ka);
+      if (!reported(f, n, late, early)) fail_msg("lines %d and %d meet, and are not reported", late, early);
+      want++;
+    }
+  assert_int_equal(n, want);
+}
+
+static void random_blocks(void **state) {
+  (void)state;
+  ac_arena *a = ac_arena_new();
+  ac_diags d;
+  ac_diags_init(&d, a);
+  const ac_chip *chip = ac_chip_load(a, "ascend910b2", &d);
+  assert_non_null(chip);
+  static uint8_t w[SPACE];
+  size_t all = 0, silent = 0;
+  seed = 77;
+  for (int round = 0; round < 400; round++) {
+    sweeps j = {.w = w};
+    int strides[] = {32 * (1 + pick(8)), 32 * (1 + pick(8))};
+    for (int b = 0; b < BLOCKS; b++)
+      for (int k = 0; k < PER_BLOCK; k++) {
+        sweep *s = &j.s[b][k];
+        *s = (sweep){
+            .store = pick(3) == 0, .bytes = 32 * (1 + pick(2)), .step = strides[pick(2)], .times = 1 + pick(6)};
+        s->at = 32 * pick((SPACE - s->times * s->step - s->bytes) / 32);
+      }
+    acsim_buffer buf = {.name = "w", .data = w, .bytes = SPACE, .elem = 1, .kind = ACSIM_WORKSPACE, .zeroed = true};
+    acsim_session *s =
+        acsim_open(&(acsim_config){.chip = chip, .buffers = &buf, .n_buffers = 1, .threads = 1 + round % 3});
+    acsim_launch(s, BLOCKS, 0, run_sweeps, &j);
+    size_t n;
+    const ac_sim_fault *f = acsim_faults(s, &n, NULL);
+    check_sweeps(&j, f, n);
+    all += n;
+    silent += n == 0;
+    acsim_close(s);
+  }
+  assert_true(all > 400 && silent > 5);
+  ac_arena_free(a);
+}
+
 int main(void) {
-  const struct CMUnitTest t[] = {cmocka_unit_test(random_programs)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(random_programs), cmocka_unit_test(random_blocks)};
   return cmocka_run_group_tests(t, NULL, NULL);
 }

@@ -1,0 +1,171 @@
+/* Both ways into the simulator, side by side: one lowered program, emitted and compiled, and interpreted. */
+#ifndef DIRECT_SUPPORT_H
+#define DIRECT_SUPPORT_H
+
+#include "ascendcraft.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct {
+  ac_arena *a;
+  ac_diags d;
+  const char *dir; /* of emitted projects */
+  int projects, runs, refused, faulty;
+} bench;
+
+static inline void bench_open(bench *b) {
+  memset(b, 0, sizeof *b);
+  b->a = ac_arena_new();
+  ac_diags_init(&b->d, b->a);
+  b->dir = ac_temp_dir(b->a, &b->d);
+  assert_non_null(b->dir);
+  if (!getenv("AC_DIRECT_CACHE")) setenv("XDG_CACHE_HOME", b->dir, 1);
+}
+static inline void bench_close(bench *b) {
+  ac_remove_tree(b->dir);
+  ac_arena_free(b->a);
+}
+
+/* A program as far as the lowering; `name` for messages. */
+static inline ac_program *lowered(bench *b, const char *name, const char *text) {
+  const ac_chip *chip = ac_chip_load(b->a, "ascend910b2", &b->d);
+  ac_diags_source(&b->d, name, text);
+  ac_cmodule *m = ac_craft_parse(b->a, name, text, &b->d);
+  ac_program *p = NULL;
+  if (m && ac_craft_check(b->a, m, &(ac_craft_check_opts){.chip = chip}, &b->d))
+    p = ac_lower(b->a, m, &(ac_lower_opts){.op = "both_custom", .op_type = "BothCustom", .chip = chip}, &b->d);
+  if (p) return p;
+  ac_diags_print(&b->d, stderr, false);
+  fail_msg("%s is no program:\n%s", name, text);
+  return NULL;
+}
+
+/* Emitted as a custom-operator project and compiled. */
+static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph *g) {
+  ac_project files = {0};
+  char *dir = ac_sprintf(b->a, "%s/p%d", b->dir, b->projects++);
+  ac_emit_opts o = {.formats = 1u << AC_FMT_MSOPGEN, .graph = g, .craft_text = "", .command = "test"};
+  if (!ac_emit(b->a, p, &o, &files, &b->d) || !ac_project_write(b->a, &files, dir, false, &b->d))
+    ac_diags_print(&b->d, stderr, false);
+  ac_sim_spec s = {.form = AC_SIM_MSOPGEN,
+                   .op = p->op,
+                   .op_type = p->op_type,
+                   .kernel_src = ac_sprintf(b->a, "%s/msopgen/op_kernel/%s.cpp", dir, p->op),
+                   .host_src = ac_sprintf(b->a, "%s/msopgen/op_host/%s.cpp", dir, p->op),
+                   .chip = p->chip};
+  ac_sim_lib *l = ac_sim_build(b->a, &s, &b->d);
+  if (!l) ac_diags_print(&b->d, stderr, false);
+  assert_non_null(l);
+  return l;
+}
+
+typedef struct {
+  ac_sim_tensor t[16];
+  int n;
+  ac_sim_attr attrs[16];
+  int n_attrs;
+} args;
+
+static inline void add_tensor(args *x, const char *name, ac_dtype d, const ac_shape *s, bool output) {
+  ac_sim_tensor *t = &x->t[x->n++];
+  *t = (ac_sim_tensor){.name = name, .dtype = d, .rank = s->rank, .output = output};
+  memcpy(t->shape, s->dim, sizeof(int64_t) * (size_t)s->rank);
+  t->bytes = ac_shape_numel(s) * ac_dtypes[d].bytes;
+  t->data = ac_sim_alloc(t->bytes);
+  assert_non_null(t->data);
+}
+static inline void fill_tensor(ac_sim_tensor *t, ac_values kind, uint64_t seed) {
+  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, inner = t->rank ? t->shape[t->rank - 1] : 1;
+  if (ac_values_fill(kind, t->dtype, seed, inner, t->data, n)) return;
+  for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)((uint64_t)i * 7 + seed) % 23 - 11);
+}
+static inline void free_args(args *x) {
+  for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
+}
+/* The same tensors over memory of their own for the outputs. */
+static inline args outputs_apart(const args *x) {
+  args y = *x;
+  for (int i = 0; i < y.n; i++) {
+    if (!y.t[i].output) continue;
+    y.t[i].data = ac_sim_alloc(y.t[i].bytes);
+    assert_non_null(y.t[i].data);
+    if (y.t[i].also_input) memcpy(y.t[i].data, x->t[i].data, (size_t)y.t[i].bytes);
+  }
+  return y;
+}
+static inline void free_outputs(args *x) {
+  for (int i = 0; i < x->n; i++)
+    if (x->t[i].output) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
+}
+
+/* Faults of one kind, over all places: the emitted helpers give several DSL lines one place, and one line may become several. */
+static inline int64_t of_kind(const ac_sim_result *r, const char *kind) {
+  int64_t n = 0;
+  for (size_t i = 0; i < r->faults.len; i++)
+    if (!strcmp(r->faults.data[i].kind, kind)) n += r->faults.data[i].count;
+  return n;
+}
+static inline void same_faults(const char *what, const ac_sim_result *c, const ac_sim_result *d) {
+  const ac_sim_result *both[] = {c, d};
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < both[k]->faults.len; i++) {
+      const ac_sim_fault *f = &both[k]->faults.data[i];
+      if (of_kind(c, f->kind) != of_kind(d, f->kind))
+        fail_msg("%s: %s: %lld compiled, %lld direct; %s (%s:%d)", what, f->kind, (long long)of_kind(c, f->kind),
+                 (long long)of_kind(d, f->kind), f->message, f->file ? f->file : "?", f->line);
+    }
+}
+
+static inline void same_results(const char *what, const args *x, const ac_sim_result *c, const args *y,
+                                const ac_sim_result *d) {
+  if (c->refused || d->refused) {
+    if (!c->refused || !d->refused || strcmp(c->refused, d->refused) != 0)
+      fail_msg("%s: refused with '%s' compiled, '%s' direct", what, c->refused, d->refused);
+    return;
+  }
+  same_faults(what, c, d);
+  if (c->block_dim != d->block_dim || c->tiling_key != d->tiling_key || c->ub_peak != d->ub_peak ||
+      c->workspace != d->workspace || c->tiling_bytes != d->tiling_bytes)
+    fail_msg("%s: blocks %lld %lld, key %lld %lld, UB %lld %lld, workspace %lld %lld, tiling %lld %lld", what,
+             (long long)c->block_dim, (long long)d->block_dim, (long long)c->tiling_key, (long long)d->tiling_key,
+             (long long)c->ub_peak, (long long)d->ub_peak, (long long)c->workspace, (long long)d->workspace,
+             (long long)c->tiling_bytes, (long long)d->tiling_bytes);
+  for (int i = 0; i < x->n; i++) {
+    const uint8_t *p = x->t[i].data, *q = y->t[i].data;
+    if (!x->t[i].output || !memcmp(p, q, (size_t)x->t[i].bytes)) continue;
+    int64_t at = 0;
+    while (p[at] == q[at]) at++;
+    fail_msg("%s: %s differs first at byte %lld of %lld", what, x->t[i].name, (long long)at,
+             (long long)x->t[i].bytes);
+  }
+}
+
+static inline void run_both(bench *b, const char *what, const ac_program *p, const ac_sim_lib *l, const args *x,
+                            ac_block_order order) {
+  ac_sim_result c, d, e;
+  ac_sim_opts o = {.order = order, .threads = 2}, here = o;
+  here.in_process = true;
+  args y = outputs_apart(x), z = outputs_apart(x);
+  bool ok = ac_sim_run(b->a, l, (ac_sim_tensor *)x->t, x->n, x->attrs, x->n_attrs, &o, &c, &b->d) &&
+            ac_sim_run_program(b->a, p, p->chip, y.t, y.n, y.attrs, y.n_attrs, &o, &d, &b->d) &&
+            ac_sim_run_program(b->a, p, p->chip, z.t, z.n, z.attrs, z.n_attrs, &here, &e, &b->d);
+  if (!ok) {
+    ac_diags_print(&b->d, stderr, false);
+    fail_msg("%s: could not be run", what);
+  }
+  same_results(what, x, &c, &y, &d);
+  same_results(what, x, &c, &z, &e);
+  b->runs++;
+  b->refused += c.refused != NULL;
+  b->faulty += c.faults.len > 0;
+  free_outputs(&y);
+  free_outputs(&z);
+}
+
+#endif

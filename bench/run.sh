@@ -33,6 +33,8 @@ timed 'trace softmax' "$craft" trace "$module"
 timed 'gen --no-verify softmax (4096, 393216)' "$craft" gen "$module" --no-verify --force -o "$work/q"
 timed 'check softmax.craft' "$craft" check "$work/p/softmax_custom.craft"
 timed 'run softmax (16, 16384)' "$craft" run "$work/p" --shape x=16,16384
+example=$root/data/examples/activation/relu.craft
+timed 'run relu.craft (7, 1003), direct: all of the command' "$craft" run "$example" --shape x=7,1003
 timed 'run softmax (1024, 16384)' "$craft" run "$work/p" --shape x=1024,16384
 timed 'verify softmax, ladder up to 100000 elements' "$craft" verify "$work/p" --shape x=16,16384 --max-elements 100000
 if command -v valgrind >/dev/null; then

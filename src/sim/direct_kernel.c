@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct {
-  const ac_dcall *call;
+  ac_dcall *call;
   const ac_dkernel *k;
   ac_dvalue *v;
   acsim_local *t;
@@ -94,6 +94,11 @@ static void divisor(frame *f, int64_t a, int64_t b) {
 
 static int64_t divide(frame *f, const ac_dexpr *e) {
   int64_t a = whole(f, e->a), b = whole(f, e->b);
+  if (e->op == AC_AE_ALIGN_UP) {
+    a = wrap_sub(wrap_add(a, b), 1);
+    divisor(f, a, b);
+    return wrap_mul(a / b, b);
+  }
   divisor(f, a, b);
   int64_t q = a / b, r = a % b;
   bool apart = r != 0 && (a < 0) != (b < 0);
@@ -102,7 +107,6 @@ static int64_t divide(frame *f, const ac_dexpr *e) {
   case AC_AE_FLOORDIV: return apart ? q - 1 : q;
   case AC_AE_MOD: return apart ? r + b : r;
   case AC_AE_CDIV: return a <= 0 ? wrap_sub(0, wrap_sub(0, a) / b) : (a - 1) / b + 1;
-  case AC_AE_ALIGN_UP: return wrap_mul(wrap_sub(wrap_add(a, b), 1) / b, b);
   default: return wrap_mul(q, b); /* AC_AE_ALIGN_DOWN */
   }
 }
@@ -246,9 +250,10 @@ static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const 
           pitch = whole(f, c->ub_pitch), size = ac_dtypes[c->type].bytes;
   if (rows <= 0 || cols <= 0) return;
   int64_t gap = wrap_mul(wrap_sub(stride, cols), size),
-          skip = wrap_sub(wrap_mul(pitch, size), (cols * size + 31) / 32 * 32) / 32,
+          bytes = wrap_mul(cols, size),
+          skip = wrap_sub(wrap_mul(pitch, size), wrap_add(bytes, 31) / 32 * 32) / 32,
           most = gap >= 0 && gap <= UINT32_MAX ? 4095 : 1;
-  acsim_copy x = {.form = ACSIM_COPY_PAD, .type = (uint8_t)c->type, .ext = 1, .bytes = (uint32_t)(cols * size)};
+  acsim_copy x = {.form = ACSIM_COPY_PAD, .type = (uint8_t)c->type, .ext = 1, .bytes = (uint32_t)bytes};
   if (most > 1) {
     x.src_gap = c->to_ub ? gap : (int64_t)(uint32_t)skip * 32;
     x.dst_gap = c->to_ub ? (int64_t)(uint32_t)skip * 32 : gap;
@@ -339,7 +344,7 @@ static void store(frame *f, int32_t slot, ac_atype type, const ac_dexpr *e) {
 /* In the caller's own process nobody else ends an endless loop. */
 static void watch(frame *f) {
   enum { EVERY = 4096 };
-  ac_dcall *c = (ac_dcall *)f->call;
+  ac_dcall *c = f->call;
   if (!(c->deadline > 0) || ++f->trips % EVERY) return;
   if (!__atomic_load_n(&c->late, __ATOMIC_RELAXED) && ac_now() < c->deadline) return;
   __atomic_store_n(&c->late, 1, __ATOMIC_RELAXED);
@@ -470,7 +475,7 @@ static void init(frame *f, const ac_dlaunch *l, uint8_t *workspace, void *pipe) 
 
 /* ---- the entry ---- */
 
-static void run_launch(const ac_dcall *c, const ac_dlaunch *l, uint8_t *workspace, void *pipe) {
+static void run_launch(ac_dcall *c, const ac_dlaunch *l, uint8_t *workspace, void *pipe) {
   const ac_dkernel *k = &c->p->kernels[l->l->kernel];
   ac_arena *a = acsim_here("a kernel")->arena; /* ends with the block, however it ends */
   frame f = {.call = c, .k = k};
@@ -483,7 +488,7 @@ static void run_launch(const ac_dcall *c, const ac_dlaunch *l, uint8_t *workspac
 }
 
 void ac_direct_block(void *user) {
-  const ac_dcall *c = user;
+  ac_dcall *c = user;
   const ac_program *p = c->p->p;
   ac_loc at = p->kernels.len ? p->kernels.data[0]->loc : AC_NOLOC;
   ac_arena *a = acsim_here("a kernel")->arena;

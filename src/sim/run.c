@@ -211,6 +211,7 @@ bool ac_run_used(const char *path) {
 }
 
 static bool timed_out(ac_arena *a, const ac_run_job *j, double timeout, ac_diags *d) {
+  j->out->stage = AC_STAGE_BLOCKS;
   died(a, j, &(ac_proc){.started = true, .timed_out = true}, timeout, 0, d);
   return false;
 }

@@ -51,8 +51,13 @@ static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph
   ac_project files = {0};
   char *dir = ac_sprintf(b->a, "%s/p%d", b->dir, b->projects++);
   ac_emit_opts o = {.formats = 1u << AC_FMT_MSOPGEN, .graph = g, .craft_text = "", .command = "test"};
-  if (!ac_emit(b->a, p, &o, &files, &b->d) || !ac_project_write(b->a, &files, dir, false, &b->d))
-    ac_diags_print(&b->d, stderr, false);
+  bool ok = ac_emit(b->a, p, &o, &files, &b->d);
+  for (size_t i = 0; ok && i < files.files.len; i++) {
+    const ac_file *f = &files.files.data[i];
+    char *path = ac_path_join(b->a, dir, f->path), *slash = strrchr(path, '/');
+    ok = ac_mkdirs(ac_strndup(b->a, path, (size_t)(slash - path)), &b->d) && ac_write_file(path, f->text, f->len, &b->d);
+  }
+  if (!ok) ac_diags_print(&b->d, stderr, false);
   ac_sim_spec s = {.form = AC_SIM_MSOPGEN,
                    .op = p->op,
                    .op_type = p->op_type,

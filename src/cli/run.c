@@ -148,11 +148,10 @@ typedef struct {
 
 static void scalar(launch_args *x, const ac_input *in) {
   ac_dclass cls = ac_dtypes[in->value->dtype].cls;
-  x->attrs[x->n_attrs++] =
-      (ac_sim_attr){.name = in->name,
-                    .kind = cls == AC_FLOATING ? AC_ATTR_F : AC_ATTR_I,
-                    .f = in->scalar,
-                    .i = (int64_t)in->scalar};
+  x->attrs[x->n_attrs++] = (ac_sim_attr){.name = in->name,
+                                         .kind = cls == AC_FLOATING ? AC_ATTR_F : AC_ATTR_I,
+                                         .f = in->scalar,
+                                         .i = (int64_t)in->scalar};
 }
 
 /* Of a graph with its sizes settled. */
@@ -188,7 +187,8 @@ static int finish(bool ok, const ac_sim_result *r, launch_args *x, ac_buf *text,
     json_object_set_new(result, "run",
                         json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r->block_dim, "tiling_key",
                                   (json_int_t)r->tiling_key, "workspace", (json_int_t)r->workspace, "ub_peak",
-                                  (json_int_t)r->ub_peak, "faults", (json_int_t)r->faults.len, "refused", r->refused));
+                                  (json_int_t)r->ub_peak, "faults", (json_int_t)r->faults.len, "refused",
+                                  r->refused));
   }
   for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
   return !ok || r->faults.len ? AC_EXIT_FAILED : r->refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;
@@ -252,7 +252,8 @@ static bool plain_args(ac_arena *a, const ac_program *p, const ac_gen_options *o
     if (!shape_for(a, o, w->name, &t, d)) {
       if (!i) {
         ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");
-        ac_help(d, e, "give the shape of %s, and of every tensor that has another: --shape %s=7,1003", w->name, w->name);
+        ac_help(d, e, "give the shape of %s, and of every tensor that has another: --shape %s=7,1003", w->name,
+                w->name);
         return false;
       }
       t.rank = x->t[0].rank;

@@ -55,13 +55,10 @@ static void blocks(const ac_run_job *j, ac_direct_job *x) {
                                       .elem = 1,
                                       .kind = ACSIM_WORKSPACE,
                                       .system = library_workspace(j->lib->spec.chip)});
-  acsim_add_buffer(s, &(acsim_buffer){.name = "tiling",
-                                      .data = o->tiling,
-                                      .bytes = o->tiling_bytes,
-                                      .elem = 1,
-                                      .kind = ACSIM_TILING});
-  ac_dcall call = {
-      .p = x->p, .plan = &x->plan, .tensors = j->tensors, .workspace = workspace, .tiling = o->tiling};
+  acsim_add_buffer(
+      s, &(acsim_buffer){
+             .name = "tiling", .data = o->tiling, .bytes = o->tiling_bytes, .elem = 1, .kind = ACSIM_TILING});
+  ac_dcall call = {.p = x->p, .plan = &x->plan, .tensors = j->tensors, .workspace = workspace, .tiling = o->tiling};
   if (j->deadline > 0) call.deadline = j->deadline;
   o->stage = AC_STAGE_BLOCKS;
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, ac_direct_block, &call);
@@ -93,7 +90,9 @@ static bool check_tensors(const ac_program *p, const ac_sim_tensor *t, int n, ac
     }
     if (t[i].output != out || (out && t[i].also_input != in)) {
       ac_error(d, AC0806, at, "%s is %s, the tensor given for it is not", want->name,
-               in && out ? "updated in place" : out ? "an output" : "an input");
+               in && out ? "updated in place"
+               : out     ? "an output"
+                         : "an input");
       return false;
     }
   }
@@ -121,14 +120,17 @@ static bool fill_attrs(const ac_program *p, const ac_sim_attr *attrs, int n, ac_
     bool real = given && given->kind == AC_ATTR_F;
     double f = !given ? a->value : real ? given->f : (double)given->i;
     int64_t whole = !given ? (int64_t)a->value : real ? (int64_t)given->f : given->i;
-    if (a->type == AC_AT_FLOAT) out[i].d = (double)(float)f;
-    else out[i].i = a->type == AC_AT_BOOL ? whole != 0 : whole;
+    if (a->type == AC_AT_FLOAT)
+      out[i].d = (double)(float)f;
+    else
+      out[i].i = a->type == AC_AT_BOOL ? whole != 0 : whole;
   }
   return true;
 }
 
 bool ac_sim_run_program(ac_arena *a, const ac_program *p, const ac_chip *chip, ac_sim_tensor *tensors, int n,
-                        const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+                        const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r,
+                        ac_diags *d) {
   ac_direct_job x = {.p = ac_direct_compile(a, p, d)};
   *r = (ac_sim_result){0};
   if (!x.p || !check_tensors(p, tensors, n, d)) return false;

@@ -13,9 +13,9 @@
 
 /* ---- expressions --------------------------------------------------------------------------------------------------- */
 
-enum { /* beside ac_aekind */
-  AC_DX_TRUTH = 100, /* a != 0, of an integer or a float */
-  AC_DX_PLAN,        /* host: a tiling field that was set already, as an integer */
+enum {                    /* beside ac_aekind */
+       AC_DX_TRUTH = 100, /* a != 0, of an integer or a float */
+       AC_DX_PLAN,        /* host: a tiling field that was set already, as an integer */
 };
 typedef struct ac_dexpr ac_dexpr;
 struct ac_dexpr {
@@ -81,8 +81,8 @@ struct ac_dstmt {
   ac_dtype dtype;
   ac_dinst *inst;
   ac_dcopy *copy;
-  const char *text;           /* REFUSE */
-  struct ac_dlaunch *launch;  /* LAUNCH */
+  const char *text;          /* REFUSE */
+  struct ac_dlaunch *launch; /* LAUNCH */
 };
 
 /* ---- programs ---------------------------------------------------------------------------------------------------------- */

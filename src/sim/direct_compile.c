@@ -25,7 +25,8 @@ typedef struct {
 } comp;
 
 static void fail(comp *c, const char *what, const char *which) {
-  if (!c->failed) ac_error(c->d, AC0600, c->loc, "the program cannot be run: %s%s%s", what, which ? " " : "", which ? which : "");
+  if (!c->failed)
+    ac_error(c->d, AC0600, c->loc, "the program cannot be run: %s%s%s", what, which ? " " : "", which ? which : "");
   c->failed = true;
 }
 
@@ -83,9 +84,9 @@ static ac_dexpr *variable(comp *c, const ac_aexpr *e) {
 /* Operands of one type: float where either is. */
 static ac_dexpr *pair(comp *c, const ac_aexpr *e, ac_atype fixed, ac_atype result) {
   ac_dexpr *a = natural(c, e->a), *b = natural(c, e->b);
-  ac_atype t = fixed != AC_AT_BOOL                                  ? fixed
+  ac_atype t = fixed != AC_AT_BOOL                                ? fixed
                : a->type == AC_AT_FLOAT || b->type == AC_AT_FLOAT ? AC_AT_FLOAT
-                                                                    : AC_AT_INT;
+                                                                  : AC_AT_INT;
   ac_dexpr *n = node(c, e->kind, result == AC_AT_BOOL ? AC_AT_BOOL : t);
   n->of = (uint8_t)t;
   n->a = as(c, a, t);
@@ -95,9 +96,9 @@ static ac_dexpr *pair(comp *c, const ac_aexpr *e, ac_atype fixed, ac_atype resul
 
 static ac_dexpr *conditional(comp *c, const ac_aexpr *e) {
   ac_dexpr *a = natural(c, e->a), *b = natural(c, e->b);
-  ac_atype t = a->type == b->type ? (ac_atype)a->type
+  ac_atype t = a->type == b->type                                 ? (ac_atype)a->type
                : a->type == AC_AT_FLOAT || b->type == AC_AT_FLOAT ? AC_AT_FLOAT
-                                                                    : AC_AT_INT;
+                                                                  : AC_AT_INT;
   ac_dexpr *n = node(c, AC_AE_COND, t);
   n->a = as(c, a, t);
   n->b = as(c, b, t);
@@ -183,7 +184,8 @@ static ac_dtype plain(ac_dtype d) {
 }
 
 static ac_doperand local(comp *c, const ac_atensor *t, const ac_aexpr *offset, ac_dtype type) {
-  return (ac_doperand){.tensor = tensor_slot(c, t, false), .size = ac_dtypes[type].bytes, .offset = expr(c, offset, AC_AT_INT)};
+  return (ac_doperand){
+      .tensor = tensor_slot(c, t, false), .size = ac_dtypes[type].bytes, .offset = expr(c, offset, AC_AT_INT)};
 }
 static ac_dtype operand_type(const comp *c, const ac_aoperand *o) {
   return plain(o->view != AC_NODTYPE ? o->view : buffer_type(c, o->tensor));
@@ -207,14 +209,14 @@ static int core_op(const char *asc) {
 }
 
 static const struct {
-  int8_t dst, a, b, c, scalar; /* positions of the operands, -1: none */
+  int dst, a, b, c, scalar; /* positions of the operands, -1: none */
 } forms[] = {
-    [AC_FORM_UNARY] = {0, 1, -1, -1, -1},      [AC_FORM_BINARY] = {0, 1, 2, -1, -1},
-    [AC_FORM_SCALAR] = {0, 1, -1, -1, 2},      [AC_FORM_FMA_SCALAR] = {0, 1, -1, -1, 2},
-    [AC_FORM_FILL] = {0, -1, -1, -1, 1},       [AC_FORM_IOTA] = {0, -1, -1, -1, 1},
-    [AC_FORM_CAST] = {0, 1, -1, -1, -1},       [AC_FORM_COMPARE] = {0, 1, 2, -1, -1},
-    [AC_FORM_COMPARE_S] = {0, 1, -1, -1, 2},   [AC_FORM_SELECT] = {0, 2, 3, 1, -1},
-    [AC_FORM_SELECT_S] = {0, 2, -1, 1, 3},     [AC_FORM_REDUCE] = {0, 1, 2, -1, -1},
+    [AC_FORM_UNARY] = {0, 1, -1, -1, -1},    [AC_FORM_BINARY] = {0, 1, 2, -1, -1},
+    [AC_FORM_SCALAR] = {0, 1, -1, -1, 2},    [AC_FORM_FMA_SCALAR] = {0, 1, -1, -1, 2},
+    [AC_FORM_FILL] = {0, -1, -1, -1, 1},     [AC_FORM_IOTA] = {0, -1, -1, -1, 1},
+    [AC_FORM_CAST] = {0, 1, -1, -1, -1},     [AC_FORM_COMPARE] = {0, 1, 2, -1, -1},
+    [AC_FORM_COMPARE_S] = {0, 1, -1, -1, 2}, [AC_FORM_SELECT] = {0, 2, 3, 1, -1},
+    [AC_FORM_SELECT_S] = {0, 2, -1, 1, 3},   [AC_FORM_REDUCE] = {0, 1, 2, -1, -1},
     [AC_FORM_COPY] = {0, 1, -1, -1, -1},
 };
 /* Values of AscendC's SELMODE. */
@@ -228,8 +230,8 @@ static ac_doperand at_position(comp *c, const ac_astmt *s, int at) {
 }
 
 static void count(comp *c, const ac_astmt *s, ac_dinst *i, ac_form form) {
-  bool wide = form == AC_FORM_CAST || form == AC_FORM_COMPARE || form == AC_FORM_COMPARE_S || form == AC_FORM_SELECT ||
-              form == AC_FORM_SELECT_S || form == AC_FORM_COPY;
+  bool wide = form == AC_FORM_CAST || form == AC_FORM_COMPARE || form == AC_FORM_COMPARE_S ||
+              form == AC_FORM_SELECT || form == AC_FORM_SELECT_S || form == AC_FORM_COPY;
   i->count = expr(c, s->count, AC_AT_INT);
   i->how = s->count->kind == AC_AE_INT && form != AC_FORM_REDUCE ? AC_DC_EXACT : wide ? AC_DC_UINT32 : AC_DC_INT32;
   if (form == AC_FORM_IOTA) i->how = AC_DC_UINT32;
@@ -259,8 +261,10 @@ static ac_dinst *instruction(comp *c, const ac_astmt *s) {
                         : form == AC_FORM_SELECT_S ? SELECT_SCALAR
                                                    : 0);
   int at = forms[form].scalar;
-  if (at >= 0 && (at >= s->n_ops || !s->ops[at].scalar)) fail(c, "a scalar is missing of", info->asc);
-  else if (at >= 0) i->scalar = scalar(c, s->ops[at].scalar);
+  if (at >= 0 && (at >= s->n_ops || !s->ops[at].scalar))
+    fail(c, "a scalar is missing of", info->asc);
+  else if (at >= 0)
+    i->scalar = scalar(c, s->ops[at].scalar);
   i->scalar_type = src;
   count(c, s, i, form);
   return i;
@@ -290,9 +294,9 @@ static void launch(comp *c, const ac_alaunch *l, ac_dlaunch *out);
 
 /* HardEvent of AscendC, in the order of ac_event. */
 static const uint8_t hard_events[AC_EV_COUNT] = {
-    [AC_EV_MTE2_V] = 4,     [AC_EV_V_MTE2] = 5, [AC_EV_MTE3_V] = 6, [AC_EV_V_MTE3] = 7,  [AC_EV_MTE3_MTE2] = 19,
-    [AC_EV_MTE2_MTE3] = 20, [AC_EV_S_V] = 21,   [AC_EV_V_S] = 22,   [AC_EV_S_MTE2] = 23, [AC_EV_MTE2_S] = 24,
-    [AC_EV_S_MTE3] = 25,    [AC_EV_MTE3_S] = 26};
+    [AC_EV_MTE2_V] = 4,     [AC_EV_V_MTE2] = 5,     [AC_EV_MTE3_V] = 6,  [AC_EV_V_MTE3] = 7,
+    [AC_EV_MTE3_MTE2] = 19, [AC_EV_MTE2_MTE3] = 20, [AC_EV_S_V] = 21,    [AC_EV_V_S] = 22,
+    [AC_EV_S_MTE2] = 23,    [AC_EV_MTE2_S] = 24,    [AC_EV_S_MTE3] = 25, [AC_EV_MTE3_S] = 26};
 
 static void call(comp *c, const ac_astmt *s, ac_dstmt *n) {
   const ac_amethod *m = &c->k->methods.data[s->method];
@@ -346,6 +350,12 @@ static void queue_statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
 }
 
 static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
+  bool host_only = s->kind >= AC_AS_REFUSE, kernel_only = s->kind >= AC_AS_RETURN && !host_only;
+  if (c->k ? host_only : kernel_only) {
+    fail(c, c->k ? "a statement of host code stands in a kernel" : "a statement of kernels stands in host code",
+         NULL);
+    return;
+  }
   switch (s->kind) {
   case AC_AS_DECL:
     n->value = expr(c, s->value, s->var.type);
@@ -434,7 +444,8 @@ static void kernel(comp *c, const ac_akernel *k, ac_dkernel *out) {
   out->n_fields = (int)k->fields.len;
   out->fields = AC_NEW_N(c->a, ac_dvar, k->fields.len + 1);
   for (size_t i = 0; i < k->fields.len; i++)
-    out->fields[i] = (ac_dvar){declare(c, k->fields.data[i].name, k->fields.data[i].type), (uint8_t)k->fields.data[i].type};
+    out->fields[i] =
+        (ac_dvar){declare(c, k->fields.data[i].name, k->fields.data[i].type), (uint8_t)k->fields.data[i].type};
   for (size_t i = 0; i < k->members.len; i++) declare(c, k->members.data[i].name, k->members.data[i].type);
   for (size_t i = 0; i < k->handles.len; i++)
     if (k->handles.data[i]->member) tensor_slot(c, k->handles.data[i], true);

@@ -152,7 +152,7 @@ static int64_t whole(host *h, const ac_dexpr *e) {
   case AC_AE_VAR: return h->v[e->slot].i;
   case AC_DX_PLAN:
     return h->p->p->fields.data[e->slot].type == AC_AT_FLOAT ? (int64_t)h->plan->fields[e->slot].f
-                                                              : h->plan->fields[e->slot].i;
+                                                             : h->plan->fields[e->slot].i;
   case AC_AE_NEG: return sub(h, 0, whole(h, e->a));
   case AC_AE_NOT: return !whole(h, e->a);
   case AC_AE_AND: return whole(h, e->a) && whole(h, e->b);
@@ -194,8 +194,10 @@ static void check_ub(host *h, const ac_dlaunch *l) {
     bool twice = b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
     int64_t n = buffer_bytes(h, l->elements[i], b);
     doubles |= twice;
-    if (twice) doubled = add(h, doubled, n);
-    else fixed = add(h, fixed, b->depth == 1 ? n : mul(h, n, b->depth));
+    if (twice)
+      doubled = add(h, doubled, n);
+    else
+      fixed = add(h, fixed, b->depth == 1 ? n : mul(h, n, b->depth));
   }
   /* Select writes to the last 8 KB of UB */
   int64_t have = k->select ? sub(h, h->ub, 8192) : h->ub;
@@ -233,8 +235,10 @@ static void launch(host *h, const ac_dlaunch *l) {
   h->plan->block_dim = blocks(h, whole(h, l->blocks), k->sync_all ? h->cores : MOST_BLOCKS);
   for (size_t i = 0; i < k->fields.len; i++) {
     ac_dvalue *to = &h->plan->fields[k->fields.data[i].field];
-    if (k->fields.data[i].type == AC_AT_FLOAT) to->f = (float)number(h, l->values[i]);
-    else to->i = whole(h, l->values[i]);
+    if (k->fields.data[i].type == AC_AT_FLOAT)
+      to->f = (float)number(h, l->values[i]);
+    else
+      to->i = whole(h, l->values[i]);
   }
   workspaces(h, l);
   check_ub(h, l);
@@ -245,8 +249,10 @@ static void launch(host *h, const ac_dlaunch *l) {
 static flow run(host *h, const ac_dblock *b);
 
 static void store(host *h, int32_t slot, ac_atype type, const ac_dexpr *e) {
-  if (type == AC_AT_FLOAT) h->v[slot].d = number(h, e);
-  else h->v[slot].i = whole(h, e);
+  if (type == AC_AT_FLOAT)
+    h->v[slot].d = number(h, e);
+  else
+    h->v[slot].i = whole(h, e);
 }
 
 static flow loop(host *h, const ac_dstmt *s) {

@@ -87,8 +87,8 @@ static int64_t wrap_mul(int64_t a, int64_t b) {
 static void divisor(frame *f, int64_t a, int64_t b) {
   if (b != 0 && !(b == -1 && a == INT64_MIN)) return;
   acsim_block *x = acsim_here("division");
-  acsim_fault(x->s, x, "division", (acsim_at){f->at->file, f->at->line}, "%lld / %lld: the scalar unit has no such quotient",
-              (long long)a, (long long)b);
+  acsim_fault(x->s, x, "division", (acsim_at){f->at->file, f->at->line},
+              "%lld / %lld: the scalar unit has no such quotient", (long long)a, (long long)b);
   acsim_leave(x);
 }
 
@@ -159,8 +159,14 @@ static element of_float(float x, ac_dtype d) {
   uint16_t h;
   float y;
   switch (d) {
-  case AC_F32: e.f = (double)x; memcpy(&e.bits, &x, 4); return e;
-  case AC_F64: e.f = (double)x; memcpy(&e.bits, &e.f, 8); return e;
+  case AC_F32:
+    e.f = (double)x;
+    memcpy(&e.bits, &x, 4);
+    return e;
+  case AC_F64:
+    e.f = (double)x;
+    memcpy(&e.bits, &e.f, 8);
+    return e;
   case AC_F16:
   case AC_BF16:
     h = d == AC_F16 ? acsim_float_to_half(x) : acsim_float_to_bf16(x);
@@ -249,8 +255,7 @@ static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const 
   int64_t rows = whole(f, c->rows), cols = whole(f, c->cols), stride = whole(f, c->gm_stride),
           pitch = whole(f, c->ub_pitch), size = ac_dtypes[c->type].bytes;
   if (rows <= 0 || cols <= 0) return;
-  int64_t gap = wrap_mul(wrap_sub(stride, cols), size),
-          bytes = wrap_mul(cols, size),
+  int64_t gap = wrap_mul(wrap_sub(stride, cols), size), bytes = wrap_mul(cols, size),
           skip = wrap_sub(wrap_mul(pitch, size), wrap_add(bytes, 31) / 32 * 32) / 32,
           most = gap >= 0 && gap <= UINT32_MAX ? 4095 : 1;
   acsim_copy x = {.form = ACSIM_COPY_PAD, .type = (uint8_t)c->type, .ext = 1, .bytes = (uint32_t)bytes};
@@ -262,8 +267,10 @@ static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const 
     x.blocks = (uint16_t)(rows - row < most ? rows - row : most);
     acsim_local here = moved(ub, wrap_mul(row, pitch), (int32_t)size);
     acsim_global there = global(gm, wrap_mul(row, stride), size);
-    if (c->to_ub) acsim_copy_in(&here, &there, &x, s->file, s->line);
-    else acsim_copy_out(&there, &here, &x, s->file, s->line);
+    if (c->to_ub)
+      acsim_copy_in(&here, &there, &x, s->file, s->line);
+    else
+      acsim_copy_out(&there, &here, &x, s->file, s->line);
   }
 }
 
@@ -303,8 +310,10 @@ static void copy(frame *f, const ac_dstmt *s) {
     x.right = (uint8_t)((per - cols % per) % per);
     x.pad_bits = convert(f, c->pad, c->type).bits;
   }
-  if (c->to_ub) acsim_copy_in(ub, &gm, &x, s->file, s->line);
-  else acsim_copy_out(&gm, ub, &x, s->file, s->line);
+  if (c->to_ub)
+    acsim_copy_in(ub, &gm, &x, s->file, s->line);
+  else
+    acsim_copy_out(&gm, ub, &x, s->file, s->line);
 }
 
 /* ---- single elements ---- */
@@ -313,17 +322,23 @@ static void get_value(frame *f, const ac_dstmt *s) {
   uint32_t size = (uint32_t)ac_dtypes[s->dtype].bytes;
   int64_t at = s->value ? whole(f, s->value) : 0;
   uint64_t cell = 0;
-  if (s->op.tensor < 0) acsim_global_get(&f->g[s->gm], at, size, &cell, s->file, s->line);
-  else acsim_local_get(&f->t[s->op.tensor], (uint32_t)at, size, &cell, s->file, s->line);
+  if (s->op.tensor < 0)
+    acsim_global_get(&f->g[s->gm], at, size, &cell, s->file, s->line);
+  else
+    acsim_local_get(&f->t[s->op.tensor], (uint32_t)at, size, &cell, s->file, s->line);
   ac_dvalue *to = &f->v[s->slot];
   if (ac_dtypes[s->dtype].cls == AC_FLOATING) {
     float x = (float)ac_load(s->dtype, &cell, 0);
-    if (s->type == AC_AT_FLOAT) to->f = x;
-    else to->i = s->type == AC_AT_BOOL ? x != 0 : float_to_64(x);
+    if (s->type == AC_AT_FLOAT)
+      to->f = x;
+    else
+      to->i = s->type == AC_AT_BOOL ? x != 0 : float_to_64(x);
   } else {
     int64_t x = ac_load_int(s->dtype, &cell, 0);
-    if (s->type == AC_AT_FLOAT) to->f = (float)x;
-    else to->i = s->type == AC_AT_BOOL ? x != 0 : x;
+    if (s->type == AC_AT_FLOAT)
+      to->f = (float)x;
+    else
+      to->i = s->type == AC_AT_BOOL ? x != 0 : x;
   }
 }
 static void set_value(frame *f, const ac_dstmt *s) {
@@ -337,8 +352,10 @@ static void set_value(frame *f, const ac_dstmt *s) {
 static flow run(frame *f, const ac_dblock *b);
 
 static void store(frame *f, int32_t slot, ac_atype type, const ac_dexpr *e) {
-  if (type == AC_AT_FLOAT) f->v[slot].f = number(f, e);
-  else f->v[slot].i = whole(f, e);
+  if (type == AC_AT_FLOAT)
+    f->v[slot].f = number(f, e);
+  else
+    f->v[slot].i = whole(f, e);
 }
 
 /* In the caller's own process nobody else ends an endless loop. */
@@ -462,8 +479,10 @@ static void init(frame *f, const ac_dlaunch *l, uint8_t *workspace, void *pipe) 
   const ac_dvalue *fields = f->call->plan->fields;
   for (int i = 0; i < f->k->n_fields; i++) {
     ac_dvalue x = fields[k->fields.data[i].field], *to = &f->v[f->k->fields[i].slot];
-    if (f->k->fields[i].type == AC_AT_FLOAT) to->f = x.f;
-    else to->i = f->k->fields[i].type == AC_AT_BOOL ? x.i != 0 : x.i;
+    if (f->k->fields[i].type == AC_AT_FLOAT)
+      to->f = x.f;
+    else
+      to->i = f->k->fields[i].type == AC_AT_BOOL ? x.i != 0 : x.i;
   }
   for (int i = 0; i < f->k->n_gms; i++) {
     int n = l->l->tensors[k->gms.data[i].param];

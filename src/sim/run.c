@@ -268,8 +268,7 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d) {
 
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
-  ac_run_job j = {
-      .lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
+  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
   if (lib->host_so) ac_run_used(lib->host_so);
   for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
   return ac_run_do(a, &j, r, d);

@@ -346,9 +346,7 @@ static void watch_crashes(ac_run_shared *o) {
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
   if (!(j->deadline > 0)) watch_crashes(j->out);
-  int status = j->direct                             ? ac_direct_child(j)
-               : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j)
-                                                     : run_direct(j);
+  int status = j->direct ? ac_direct_child(j) : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
   j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
   j->out->stage = AC_STAGE_DONE;
   return status;

@@ -35,9 +35,9 @@ typedef struct {
 typedef struct {
   int32_t stage;
   int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
-  bool ok, late;      /* late: its blocks gave up at the deadline */
-  int32_t problem;    /* 0; else ac_run_problem */
-  char message[1000]; /* of the problem or the refusal */
+  bool ok, late;       /* late: its blocks gave up at the deadline */
+  int32_t problem;     /* 0; else ac_run_problem */
+  char message[1000];  /* of the problem or the refusal */
   int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];

@@ -80,7 +80,8 @@ typedef struct {
   int64_t first_block,
       n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
   ac_hazards hazards;
-  bool in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
+  bool
+      in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
@@ -115,6 +116,7 @@ bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int 
  * integer division by zero in a kernel is the fault "division" here, where compiled code dies of it. False as ac_sim_run, or
  * when tensors do not fit the program (AC0806). */
 bool ac_sim_run_program(ac_arena *a, const ac_program *p, const ac_chip *chip, ac_sim_tensor *tensors, int n,
-                        const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
+                        const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r,
+                        ac_diags *d);
 
 #endif

@@ -55,7 +55,8 @@ static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph
   for (size_t i = 0; ok && i < files.files.len; i++) {
     const ac_file *f = &files.files.data[i];
     char *path = ac_path_join(b->a, dir, f->path), *slash = strrchr(path, '/');
-    ok = ac_mkdirs(ac_strndup(b->a, path, (size_t)(slash - path)), &b->d) && ac_write_file(path, f->text, f->len, &b->d);
+    ok = ac_mkdirs(ac_strndup(b->a, path, (size_t)(slash - path)), &b->d) &&
+         ac_write_file(path, f->text, f->len, &b->d);
   }
   if (!ok) ac_diags_print(&b->d, stderr, false);
   ac_sim_spec s = {.form = AC_SIM_MSOPGEN,

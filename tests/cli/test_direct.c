@@ -57,8 +57,10 @@ static void graph_args(const ac_graph *g, ac_values kind, args *x) {
       continue;
     }
     add_tensor(x, in->name, in->value->dtype, &s, false);
-    if (kind == AC_VALUES_OWN) assert_true(ac_gen_input(g, (int)i, 1, x->t[x->n - 1].data, &b.d));
-    else fill_tensor(&x->t[x->n - 1], kind, i + 1);
+    if (kind == AC_VALUES_OWN)
+      assert_true(ac_gen_input(g, (int)i, 1, x->t[x->n - 1].data, &b.d));
+    else
+      fill_tensor(&x->t[x->n - 1], kind, i + 1);
   }
   for (size_t i = 0; i < g->outputs.len; i++) {
     ac_shape s = ac_value_example(g->outputs.data[i].value);
@@ -66,7 +68,8 @@ static void graph_args(const ac_graph *g, ac_values kind, args *x) {
   }
 }
 
-static const char *const plain_shapes[] = {"", "*=16,1000", "*=7,1003", "*=1,1", "*=1,13243", "*=513", "*=3,5,7,11", "*=0,8", "*="};
+static const char *const plain_shapes[] = {"",      "*=16,1000",  "*=7,1003", "*=1,1", "*=1,13243",
+                                           "*=513", "*=3,5,7,11", "*=0,8",    "*="};
 static const char *const chain_shapes[] = {"", "x=7,1003 bias=1003 scale=7,1", "x=1,5 bias=5 scale=1,1"};
 
 /* Number of shapes that ran. */
@@ -87,7 +90,8 @@ static int module_at(const char *path, ac_dtype dtype, const char *const *specs,
     for (size_t k = 0; k < AC_COUNT(kinds); k++) {
       args x;
       graph_args(at, kinds[k], &x);
-      char *what = ac_sprintf(b.a, "%s %s at (%s), %s", path, ac_dtypes[dtype].name, specs[i], ac_values_name(kinds[k]));
+      char *what =
+          ac_sprintf(b.a, "%s %s at (%s), %s", path, ac_dtypes[dtype].name, specs[i], ac_values_name(kinds[k]));
       run_both(&b, what, p, l, &x, k ? AC_ORDER_REVERSE : AC_ORDER_FORWARD);
       free_args(&x);
     }
@@ -142,7 +146,8 @@ static void modules_agree(void **s) {
       if (!n) fail_msg("%s ran at no shape", modules[i].path);
       shapes += n;
     }
-  print_message("%d modules, %d shapes, %d runs, %d refused, %d with faults\n", b.projects, shapes, b.runs, b.refused, b.faulty);
+  print_message("%d modules, %d shapes, %d runs, %d refused, %d with faults\n", b.projects, shapes, b.runs, b.refused,
+                b.faulty);
   assert_int_equal(b.faulty, 0);
 }
 

@@ -53,15 +53,17 @@ static void step(program *g, const char *indent, const char *to, int n, bool sca
   case 1: ac_printf(&g->text, "%stl.%s(%s, v%u, v%u)\n", indent, pick(binary, g->ints ? 5 : 6), to, a, c); return;
   case 2:
     ac_printf(&g->text, "%stl.%s(%s, v%u, %s)\n", indent, PICK(by), to, a,
-              scalar && next(2) ? "s" : g->ints ? PICK(ints) : PICK(numbers));
+              scalar && next(2) ? "s"
+              : g->ints         ? PICK(ints)
+                                : PICK(numbers));
     return;
   case 3:
     ac_printf(&g->text, "%stl.vcompare(mask, v%u, v%u, \"%s\")\n%stl.vselect(%s, mask, v%u, v%u)\n", indent, a, c,
               PICK(modes), indent, to, c, a);
     return;
   default:
-    ac_printf(&g->text, "%stl.vcompare_scalar(mask, v%u, %s, \"%s\")\n%stl.vselect_scalar(%s, mask, v%u, %s)\n", indent, a,
-              PICK(numbers), PICK(modes), indent, to, c, PICK(numbers));
+    ac_printf(&g->text, "%stl.vcompare_scalar(mask, v%u, %s, \"%s\")\n%stl.vselect_scalar(%s, mask, v%u, %s)\n",
+              indent, a, PICK(numbers), PICK(modes), indent, to, c, PICK(numbers));
   }
 }
 
@@ -100,9 +102,12 @@ static void compute(program *g, const char *indent, int more, bool narrow, bool 
   for (int i = 0; narrow && i < g->inputs; i++) ac_printf(&g->text, "%stl.cast(v%d, n%d)\n", deeper, i, i);
   int valid = g->inputs;
   for (int i = 0; i < more; i++, valid++) step(g, deeper, ac_sprintf(b.a, "v%d", valid), valid, scalar);
-  for (uint32_t i = next(3); i > 0; i--) step(g, deeper, ac_sprintf(b.a, "v%u", g->inputs + next((uint32_t)more)), valid, scalar);
-  if (narrow) ac_printf(&g->text, "%stl.cast(o, v%d)\n", deeper, valid - 1);
-  else step(g, deeper, "o", valid, scalar);
+  for (uint32_t i = next(3); i > 0; i--)
+    step(g, deeper, ac_sprintf(b.a, "v%u", g->inputs + next((uint32_t)more)), valid, scalar);
+  if (narrow)
+    ac_printf(&g->text, "%stl.cast(o, v%d)\n", deeper, valid - 1);
+  else
+    step(g, deeper, "o", valid, scalar);
 }
 
 static void elementwise(program *g) {
@@ -114,14 +119,19 @@ static void elementwise(program *g) {
   ac_puts(&g->text, "    start = pid * per_core\n    end = min(start + per_core, n)\n");
   buffers(g, "tile", more, narrow);
   if (!g->ints) ac_puts(&g->text, "    mask = tl.alloc_ub(tile, dtype=tl.uint8)\n");
-  if (scalar && next(2)) ac_puts(&g->text, "    if pid % 2 == 1 and s > 0.25:\n        s = s * 0.5 - 1.0\n    else:\n        s = s / 3.0\n");
-  ac_puts(&g->text, "    for i in range(start, end, tile):\n        count = min(tile, end - i)\n        off = i + tl.arange(0, count)\n");
+  if (scalar && next(2))
+    ac_puts(&g->text,
+            "    if pid % 2 == 1 and s > 0.25:\n        s = s * 0.5 - 1.0\n    else:\n        s = s / 3.0\n");
+  ac_puts(&g->text, "    for i in range(start, end, tile):\n        count = min(tile, end - i)\n        off = i + "
+                    "tl.arange(0, count)\n");
   copies(g, "        ", "off", narrow);
   compute(g, "        ", more, narrow, scalar);
   ac_puts(&g->text, "        with tl.copyout():\n            tl.store(y + off, o)\n");
   host_head(g);
   const char *align = PICK(aligned);
-  ac_printf(&g->text, "    n = y.numel()\n    per_core = max(%s, tl.align_up(tl.cdiv(n, tl.num_cores()), %s))\n    tile = %s\n", align, align, PICK(tiles));
+  ac_printf(&g->text,
+            "    n = y.numel()\n    per_core = max(%s, tl.align_up(tl.cdiv(n, tl.num_cores()), %s))\n    tile = %s\n",
+            align, align, PICK(tiles));
   launch(g, "max(1, tl.cdiv(n, per_core))", scalar ? "n, per_core, tile, alpha * 2 - n % 7" : "n, per_core, tile");
 }
 
@@ -130,19 +140,28 @@ static void rows(program *g) {
   int more = 1 + (int)next(2);
   head(g, "rows, per_core, cols, s");
   buffers(g, "cols", more, false);
-  ac_puts(&g->text, "    mask = tl.alloc_ub(cols, dtype=tl.uint8)\n    w = tl.alloc_ub(cols, dtype=tl.float32)\n    t = s * 2.0\n"
-                    "    for r in range(pid * per_core, min((pid + 1) * per_core, rows)):\n        off = r * cols + tl.arange(0, cols)\n");
+  ac_puts(
+      &g->text,
+      "    mask = tl.alloc_ub(cols, dtype=tl.uint8)\n    w = tl.alloc_ub(cols, dtype=tl.float32)\n    t = s * 2.0\n"
+      "    for r in range(pid * per_core, min((pid + 1) * per_core, rows)):\n        off = r * cols + tl.arange(0, "
+      "cols)\n");
   copies(g, "        ", "off", false);
-  ac_printf(&g->text, "        with tl.compute():\n            tl.%s(w, v0, w)\n            s = tl.extract_scalar(w, 0)\n", PICK(reductions));
-  if (next(2)) ac_puts(&g->text, "            if s < t:\n                s = min(s, 4.0) + 1.0\n            t = max(s, t) - 0.125\n");
+  ac_printf(&g->text,
+            "        with tl.compute():\n            tl.%s(w, v0, w)\n            s = tl.extract_scalar(w, 0)\n",
+            PICK(reductions));
+  if (next(2))
+    ac_puts(&g->text,
+            "            if s < t:\n                s = min(s, 4.0) + 1.0\n            t = max(s, t) - 0.125\n");
   if (next(2)) ac_puts(&g->text, "            s = s / cols if cols > 3 else s\n");
   int valid = g->inputs;
   for (int i = 0; i < more; i++, valid++) step(g, "            ", ac_sprintf(b.a, "v%d", valid), valid, true);
   step(g, "            ", "o", valid, true);
   ac_puts(&g->text, "        with tl.copyout():\n            tl.store(y + off, o)\n");
   host_head(g);
-  ac_puts(&g->text, "    cols = y.shape[-1]\n    rows = tl.prod(y.shape[:-1])\n    if rows == 0 or cols == 0:\n        return\n"
-                    "    if cols > 9000:\n        tl.refuse(\"rows are too long\")\n    per_core = tl.cdiv(rows, tl.num_cores())\n");
+  ac_puts(&g->text,
+          "    cols = y.shape[-1]\n    rows = tl.prod(y.shape[:-1])\n    if rows == 0 or cols == 0:\n        return\n"
+          "    if cols > 9000:\n        tl.refuse(\"rows are too long\")\n    per_core = tl.cdiv(rows, "
+          "tl.num_cores())\n");
   launch(g, "tl.cdiv(rows, per_core)", "rows, per_core, cols, alpha");
 }
 
@@ -151,9 +170,10 @@ static void tiles(program *g) {
   head(g, "rows, cols, s");
   char *height = ac_sprintf(b.a, "%u", 1 + next(9)), *width = ac_sprintf(b.a, "%u", 8 * (1 + next(12)));
   buffers(g, ac_sprintf(b.a, "(%s, %s)", height, width), more, false);
-  ac_printf(&g->text, "    for c in range(pid * %s, cols, %s * tl.num_programs(0)):\n        w = min(%s, cols - c)\n"
-                      "        for r in range(0, rows, %s):\n            h = min(%s, rows - r)\n"
-                      "            off = r * cols + c + tl.arange(0, h)[:, None] * cols + tl.arange(0, w)[None, :]\n",
+  ac_printf(&g->text,
+            "    for c in range(pid * %s, cols, %s * tl.num_programs(0)):\n        w = min(%s, cols - c)\n"
+            "        for r in range(0, rows, %s):\n            h = min(%s, rows - r)\n"
+            "            off = r * cols + c + tl.arange(0, h)[:, None] * cols + tl.arange(0, w)[None, :]\n",
             width, width, width, height, height);
   copies(g, "            ", "off", false);
   ac_puts(&g->text, "            with tl.compute():\n");
@@ -162,7 +182,8 @@ static void tiles(program *g) {
   int valid = g->inputs;
   for (int i = 0; i < more; i++, valid++)
     ac_printf(&g->text, "                tl.%s(v%d, v%u)\n", PICK(unary), valid, next((uint32_t)valid));
-  ac_printf(&g->text, "                tl.%s(o, v%u, v%d)\n                tl.vmul_scalar(o, o, s)\n", PICK(binary), next((uint32_t)valid), valid - 1);
+  ac_printf(&g->text, "                tl.%s(o, v%u, v%d)\n                tl.vmul_scalar(o, o, s)\n", PICK(binary),
+            next((uint32_t)valid), valid - 1);
   ac_puts(&g->text, "            with tl.copyout():\n                tl.store(y + off, o)\n");
   host_head(g);
   ac_puts(&g->text, "    cols = y.shape[-1]\n    rows = tl.prod(y.shape[:-1])\n");
@@ -196,8 +217,10 @@ static void program_args(const ac_program *p, const ac_shape *s, uint64_t seed, 
   }
 }
 
-static const ac_shape shapes[] = {{.rank = 2, .dim = {37, 129}}, {.rank = 2, .dim = {5, 1003}}, {.rank = 2, .dim = {64, 64}}, {.rank = 1, .dim = {1}},
-                                  {.rank = 3, .dim = {2, 3, 8}}, {.rank = 1, .dim = {0}},       {.rank = 2, .dim = {3, 9001}}};
+static const ac_shape shapes[] = {{.rank = 2, .dim = {37, 129}}, {.rank = 2, .dim = {5, 1003}},
+                                  {.rank = 2, .dim = {64, 64}},  {.rank = 1, .dim = {1}},
+                                  {.rank = 3, .dim = {2, 3, 8}}, {.rank = 1, .dim = {0}},
+                                  {.rank = 2, .dim = {3, 9001}}};
 
 static void random_programs_agree(void **s) {
   (void)s;
@@ -210,7 +233,8 @@ static void random_programs_agree(void **s) {
     for (size_t k = 0; k < AC_COUNT(shapes); k++) {
       args x;
       program_args(p, &shapes[k], seed + k, &x);
-      run_both(&b, ac_sprintf(b.a, "%s, shape %zu:\n%s", name, k, text), p, l, &x, k % 2 ? AC_ORDER_REVERSE : AC_ORDER_FORWARD);
+      run_both(&b, ac_sprintf(b.a, "%s, shape %zu:\n%s", name, k, text), p, l, &x,
+               k % 2 ? AC_ORDER_REVERSE : AC_ORDER_FORWARD);
       free_args(&x);
     }
   }
@@ -250,7 +274,8 @@ static const char *damage(ac_ablock *x, size_t at) {
   ac_astmt *s = x->data[at];
   int64_t n = by[next(AC_COUNT(by))];
   switch (s->kind) {
-  case AC_AS_FREE: case AC_AS_FLAG: drop(x, at); return "dropped a free or a flag";
+  case AC_AS_FREE:
+  case AC_AS_FLAG: drop(x, at); return "dropped a free or a flag";
   case AC_AS_ENQUE:
     if (next(2)) return drop(x, at), "dropped an enqueue";
     s->kind = AC_AS_FREE;

@@ -59,27 +59,28 @@ static const char *said(void) {
 
 /* One block a thousand elements; `body` stands in the compute stage, `before` in front of the loop. */
 static ac_program *simple(const char *before, const char *body) {
-  return program(ac_sprintf(a,
-                            "@ascend_kernel\n"
-                            "def k(x, y, n, f: float, z: int):\n"
-                            "    b = tl.alloc_ub(1000, tl.float32)\n"
-                            "    o = tl.alloc_ub(1000, tl.float32)\n"
-                            "%s"
-                            "    for i in range(tl.program_id(0) * 1000, min(n, (tl.program_id(0) + 1) * 1000), 1000):\n"
-                            "        c = min(1000, n - i)\n"
-                            "        with tl.copyin():\n"
-                            "            tl.load(x + i + tl.arange(0, c), b)\n"
-                            "        with tl.compute():\n"
-                            "            %s\n"
-                            "        with tl.copyout():\n"
-                            "            tl.store(y + i + tl.arange(0, c), o)\n"
-                            "\n\n"
-                            "def h(x, y, factor=2.5, zero=0):\n"
-                            "    n = x.numel()\n"
-                            "    if n > 5000:\n"
-                            "        tl.refuse(\"more than 5000\")\n"
-                            "    k[max(1, tl.cdiv(n, 1000))](x, y, n, factor, zero)\n",
-                            before, body));
+  return program(
+      ac_sprintf(a,
+                 "@ascend_kernel\n"
+                 "def k(x, y, n, f: float, z: int):\n"
+                 "    b = tl.alloc_ub(1000, tl.float32)\n"
+                 "    o = tl.alloc_ub(1000, tl.float32)\n"
+                 "%s"
+                 "    for i in range(tl.program_id(0) * 1000, min(n, (tl.program_id(0) + 1) * 1000), 1000):\n"
+                 "        c = min(1000, n - i)\n"
+                 "        with tl.copyin():\n"
+                 "            tl.load(x + i + tl.arange(0, c), b)\n"
+                 "        with tl.compute():\n"
+                 "            %s\n"
+                 "        with tl.copyout():\n"
+                 "            tl.store(y + i + tl.arange(0, c), o)\n"
+                 "\n\n"
+                 "def h(x, y, factor=2.5, zero=0):\n"
+                 "    n = x.numel()\n"
+                 "    if n > 5000:\n"
+                 "        tl.refuse(\"more than 5000\")\n"
+                 "    k[max(1, tl.cdiv(n, 1000))](x, y, n, factor, zero)\n",
+                 before, body));
 }
 
 static void values_and_figures(void **s) {
@@ -124,8 +125,10 @@ static void refusals(void **s) {
     assert_string_equal(r.refused, "t_custom: more than 5000");
   }
   p = program("@ascend_kernel\ndef k(x, y, n, m):\n    b = tl.alloc_ub(8, tl.float32)\n    with tl.copyin():\n"
-              "        tl.load(x + tl.arange(0, 8), b)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 8), b)\n\n\n"
-              "def h(x, y, big=1):\n    n = x.numel()\n    for i in range(0, 9):\n        n = n * n * 7\n    k[1](x, y, n, x.shape[2])\n");
+              "        tl.load(x + tl.arange(0, 8), b)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, "
+              "8), b)\n\n\n"
+              "def h(x, y, big=1):\n    n = x.numel()\n    for i in range(0, 9):\n        n = n * n * 7\n    k[1](x, "
+              "y, n, x.shape[2])\n");
   assert_true(run(p, NULL, 0, (ac_sim_opts){.in_process = true}));
   assert_string_equal(r.refused, "t_custom: a size does not fit 64 bits");
 }

@@ -83,32 +83,32 @@ static int64_t wrap_mul(int64_t a, int64_t b) {
   return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/* Compiled code dies of these; here it is a fault that ends the block. */
-static void divisor(frame *f, int64_t a, int64_t b) {
-  if (b != 0 && !(b == -1 && a == INT64_MIN)) return;
+/* Truncates. Compiled code dies where there is no quotient; here it is a fault that ends the block. */
+static int64_t quotient(frame *f, int64_t a, int64_t b) {
+  if (b != 0 && !(b == -1 && a == INT64_MIN)) return a / b;
   acsim_block *x = acsim_here("division");
   acsim_fault(x->s, x, "division", (acsim_at){f->at->file, f->at->line},
               "%lld / %lld: the scalar unit has no such quotient", (long long)a, (long long)b);
   acsim_leave(x);
 }
 
+/* As the emitted helpers compute them. */
 static int64_t divide(frame *f, const ac_dexpr *e) {
   int64_t a = whole(f, e->a), b = whole(f, e->b);
-  if (e->op == AC_AE_ALIGN_UP) {
-    a = wrap_sub(wrap_add(a, b), 1);
-    divisor(f, a, b);
-    return wrap_mul(a / b, b);
-  }
-  divisor(f, a, b);
-  int64_t q = a / b, r = a % b;
-  bool apart = r != 0 && (a < 0) != (b < 0);
   switch (e->op) {
-  case AC_AE_DIV: return q;
-  case AC_AE_FLOORDIV: return apart ? q - 1 : q;
-  case AC_AE_MOD: return apart ? r + b : r;
-  case AC_AE_CDIV: return a <= 0 ? wrap_sub(0, wrap_sub(0, a) / b) : (a - 1) / b + 1;
-  default: return wrap_mul(q, b); /* AC_AE_ALIGN_DOWN */
+  case AC_AE_DIV: return quotient(f, a, b);
+  case AC_AE_CDIV: return a <= 0 ? wrap_sub(0, quotient(f, wrap_sub(0, a), b)) : wrap_add(quotient(f, a - 1, b), 1);
+  case AC_AE_ALIGN_UP:
+    return wrap_mul(a > 0 ? quotient(f, wrap_sub(wrap_add(a, b), 1), b) : wrap_sub(0, quotient(f, wrap_sub(0, a), b)),
+                    b);
+  case AC_AE_ALIGN_DOWN:
+    return wrap_mul(a >= 0 ? quotient(f, a, b) : wrap_sub(0, quotient(f, wrap_sub(wrap_sub(b, 1), a), b)), b);
+  default: break;
   }
+  int64_t q = quotient(f, a, b), r = a % b;
+  bool apart = r != 0 && (a < 0) != (b < 0);
+  if (e->op == AC_AE_FLOORDIV) return apart ? q - 1 : q;
+  return apart ? r + b : r; /* AC_AE_MOD */
 }
 
 /* Integers and bools. */

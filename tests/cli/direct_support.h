@@ -110,6 +110,17 @@ static inline void free_outputs(args *x) {
     if (x->t[i].output) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
 }
 
+/* `what` may go on with the program's text, for which the test's own message has no room. */
+AC_PRINTF(2, 3) static inline void failed(const char *what, const char *fmt, ...) {
+  char text[600];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  fprintf(stderr, "%s\n%s\n", what, text);
+  fail_msg("%.*s: %s", (int)strcspn(what, "\n"), what, text);
+}
+
 /* Faults of one kind, over all places: the emitted helpers give several DSL lines one place, and one line may become several. */
 static inline int64_t of_kind(const ac_sim_result *r, const char *kind) {
   int64_t n = 0;
@@ -123,8 +134,8 @@ static inline void same_faults(const char *what, const ac_sim_result *c, const a
     for (size_t i = 0; i < both[k]->faults.len; i++) {
       const ac_sim_fault *f = &both[k]->faults.data[i];
       if (of_kind(c, f->kind) != of_kind(d, f->kind))
-        fail_msg("%s: %s: %lld compiled, %lld direct; %s (%s:%d)", what, f->kind, (long long)of_kind(c, f->kind),
-                 (long long)of_kind(d, f->kind), f->message, f->file ? f->file : "?", f->line);
+        failed(what, "%s: %lld compiled, %lld direct; %s (%s:%d)", f->kind, (long long)of_kind(c, f->kind),
+               (long long)of_kind(d, f->kind), f->message, f->file ? f->file : "?", f->line);
     }
 }
 
@@ -132,30 +143,30 @@ static inline void same_results(const char *what, const args *x, const ac_sim_re
                                 const ac_sim_result *d) {
   if (c->refused || d->refused) {
     if (!c->refused || !d->refused || strcmp(c->refused, d->refused) != 0)
-      fail_msg("%s: refused with '%s' compiled, '%s' direct", what, c->refused, d->refused);
+      failed(what, "refused with '%s' compiled, '%s' direct", c->refused, d->refused);
     return;
   }
   same_faults(what, c, d);
   if (c->block_dim != d->block_dim || c->tiling_key != d->tiling_key || c->ub_peak != d->ub_peak ||
       c->workspace != d->workspace || c->tiling_bytes != d->tiling_bytes)
-    fail_msg("%s: blocks %lld %lld, key %lld %lld, UB %lld %lld, workspace %lld %lld, tiling %lld %lld", what,
-             (long long)c->block_dim, (long long)d->block_dim, (long long)c->tiling_key, (long long)d->tiling_key,
-             (long long)c->ub_peak, (long long)d->ub_peak, (long long)c->workspace, (long long)d->workspace,
-             (long long)c->tiling_bytes, (long long)d->tiling_bytes);
+    failed(what, "blocks %lld %lld, key %lld %lld, UB %lld %lld, workspace %lld %lld, tiling %lld %lld",
+           (long long)c->block_dim, (long long)d->block_dim, (long long)c->tiling_key, (long long)d->tiling_key,
+           (long long)c->ub_peak, (long long)d->ub_peak, (long long)c->workspace, (long long)d->workspace,
+           (long long)c->tiling_bytes, (long long)d->tiling_bytes);
   for (int i = 0; i < x->n; i++) {
     const uint8_t *p = x->t[i].data, *q = y->t[i].data;
     if (!x->t[i].output || !memcmp(p, q, (size_t)x->t[i].bytes)) continue;
     int64_t at = 0;
     while (p[at] == q[at]) at++;
-    fail_msg("%s: %s differs first at byte %lld of %lld", what, x->t[i].name, (long long)at,
-             (long long)x->t[i].bytes);
+    failed(what, "%s differs first at byte %lld of %lld", x->t[i].name, (long long)at, (long long)x->t[i].bytes);
   }
 }
 
+/* What a faulty kernel reads of memory that it never wrote is what earlier blocks left there: one thread, where that can happen. */
 static inline void run_both(bench *b, const char *what, const ac_program *p, const ac_sim_lib *l, const args *x,
-                            ac_block_order order) {
+                            ac_block_order order, int threads) {
   ac_sim_result c, d, e;
-  ac_sim_opts o = {.order = order, .threads = 2}, here = o;
+  ac_sim_opts o = {.order = order, .threads = threads}, here = o;
   here.in_process = true;
   args y = outputs_apart(x), z = outputs_apart(x);
   bool ok = ac_sim_run(b->a, l, (ac_sim_tensor *)x->t, x->n, x->attrs, x->n_attrs, &o, &c, &b->d) &&
@@ -166,7 +177,7 @@ static inline void run_both(bench *b, const char *what, const ac_program *p, con
     fail_msg("%s: could not be run", what);
   }
   same_results(what, x, &c, &y, &d);
-  same_results(what, x, &c, &z, &e);
+  same_results(ac_sprintf(b->a, "in process: %s", what), x, &c, &z, &e);
   b->runs++;
   b->refused += c.refused != NULL;
   b->faulty += c.faults.len > 0;

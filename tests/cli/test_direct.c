@@ -92,7 +92,7 @@ static int module_at(const char *path, ac_dtype dtype, const char *const *specs,
       graph_args(at, kinds[k], &x);
       char *what =
           ac_sprintf(b.a, "%s %s at (%s), %s", path, ac_dtypes[dtype].name, specs[i], ac_values_name(kinds[k]));
-      run_both(&b, what, p, l, &x, k ? AC_ORDER_REVERSE : AC_ORDER_FORWARD);
+      run_both(&b, what, p, l, &x, k ? AC_ORDER_REVERSE : AC_ORDER_FORWARD, 2);
       free_args(&x);
     }
     ran++;

@@ -3,7 +3,7 @@
 #include "lower/lower.h"
 #include "sim/sim.h"
 
-#include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -218,6 +218,46 @@ static void some_blocks_only(void **s) {
   assert_true(((float *)t[1].data)[3000] == 0);
 }
 
+/* Runs in several threads of one process do not meet. */
+typedef struct {
+  const ac_program *p;
+  int n, wrong;
+} lane;
+static void *many(void *user) {
+  lane *x = user;
+  for (int i = 0; i < 30; i++) {
+    ac_arena *own = ac_arena_new();
+    ac_diags quiet;
+    ac_diags_init(&quiet, own);
+    float in[3000], out[3000] = {0};
+    ac_sim_tensor two[2];
+    ac_sim_result got;
+    for (int k = 0; k < x->n; k++) in[k] = (float)(k + i);
+    for (int k = 0; k < 2; k++)
+      two[k] = (ac_sim_tensor){.name = k ? "y" : "x",
+                               .dtype = AC_F32,
+                               .rank = 1,
+                               .shape = {x->n},
+                               .output = k == 1,
+                               .bytes = 4L * x->n,
+                               .data = k ? out : in};
+    ac_sim_opts o = {.in_process = true, .threads = 2};
+    if (!ac_sim_run_program(own, x->p, x->p->chip, two, 2, NULL, 0, &o, &got, &quiet) || got.faults.len) x->wrong++;
+    for (int k = 0; k < x->n; k++) x->wrong += out[k] != (float)(k + i) * 2.5f;
+    ac_arena_free(own);
+  }
+  return NULL;
+}
+static void threads_do_not_meet(void **s) {
+  (void)s;
+  ac_program *p = simple("", "tl.vmul_scalar(o, b, f)");
+  lane lanes[3] = {{p, 1000, 0}, {p, 2001, 0}, {p, 2999, 0}};
+  pthread_t t3[3];
+  for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&t3[i], NULL, many, &lanes[i]), 0);
+  for (int i = 0; i < 3; i++) pthread_join(t3[i], NULL);
+  for (int i = 0; i < 3; i++) assert_int_equal(lanes[i].wrong, 0);
+}
+
 static void an_unlowered_program_is_our_fault(void **s) {
   (void)s;
   ac_program *p = simple("", "tl.vabs(o, b)");
@@ -242,6 +282,7 @@ int main(void) {
                                      T(a_division_by_zero_is_a_fault),
                                      T(endless_loops_end),
                                      T(some_blocks_only),
+                                     T(threads_do_not_meet),
                                      T(an_unlowered_program_is_our_fault)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

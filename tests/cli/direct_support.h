@@ -94,20 +94,29 @@ static inline void fill_tensor(ac_sim_tensor *t, ac_values kind, uint64_t seed) 
 static inline void free_args(args *x) {
   for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
 }
-/* The same tensors over memory of their own for the outputs. */
-static inline args outputs_apart(const args *x) {
-  args y = *x;
-  for (int i = 0; i < y.n; i++) {
-    if (!y.t[i].output) continue;
-    y.t[i].data = ac_sim_alloc(y.t[i].bytes);
-    assert_non_null(y.t[i].data);
-    if (y.t[i].also_input) memcpy(y.t[i].data, x->t[i].data, (size_t)y.t[i].bytes);
+/* Every run starts from the same bytes at the same addresses: a stray access hits the same neighbour. What an in-place tensor holds
+ * at the start is in `before`. */
+static inline void reset(const args *x, uint8_t *const *before) {
+  for (int i = 0; i < x->n; i++) {
+    if (!x->t[i].output) continue;
+    if (x->t[i].also_input)
+      memcpy(x->t[i].data, before[i], (size_t)x->t[i].bytes);
+    else
+      memset(x->t[i].data, 0xa5, (size_t)x->t[i].bytes);
   }
-  return y;
 }
-static inline void free_outputs(args *x) {
-  for (int i = 0; i < x->n; i++)
-    if (x->t[i].output) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
+static inline uint8_t **copies_of(bench *b, const args *x) {
+  uint8_t **all = AC_NEW_N(b->a, uint8_t *, x->n + 1);
+  for (int i = 0; i < x->n; i++) {
+    if (!x->t[i].output) continue;
+    all[i] = malloc((size_t)x->t[i].bytes + 1);
+    assert_non_null(all[i]);
+    memcpy(all[i], x->t[i].data, (size_t)x->t[i].bytes);
+  }
+  return all;
+}
+static inline void free_copies(const args *x, uint8_t **all) {
+  for (int i = 0; i < x->n; i++) free(all[i]);
 }
 
 /* `what` may go on with the program's text, for which the test's own message has no room. */
@@ -139,8 +148,8 @@ static inline void same_faults(const char *what, const ac_sim_result *c, const a
     }
 }
 
-static inline void same_results(const char *what, const args *x, const ac_sim_result *c, const args *y,
-                                const ac_sim_result *d) {
+static inline void same_results(const char *what, const args *x, const ac_sim_result *c, uint8_t *const *compiled,
+                                const ac_sim_result *d, uint8_t *const *direct) {
   if (c->refused || d->refused) {
     if (!c->refused || !d->refused || strcmp(c->refused, d->refused) != 0)
       failed(what, "refused with '%s' compiled, '%s' direct", c->refused, d->refused);
@@ -154,7 +163,7 @@ static inline void same_results(const char *what, const args *x, const ac_sim_re
            (long long)c->ub_peak, (long long)d->ub_peak, (long long)c->workspace, (long long)d->workspace,
            (long long)c->tiling_bytes, (long long)d->tiling_bytes);
   for (int i = 0; i < x->n; i++) {
-    const uint8_t *p = x->t[i].data, *q = y->t[i].data;
+    const uint8_t *p = compiled[i], *q = direct[i];
     if (!x->t[i].output || !memcmp(p, q, (size_t)x->t[i].bytes)) continue;
     int64_t at = 0;
     while (p[at] == q[at]) at++;
@@ -162,27 +171,28 @@ static inline void same_results(const char *what, const args *x, const ac_sim_re
   }
 }
 
-/* What a faulty kernel reads of memory that it never wrote is what earlier blocks left there: one thread, where that can happen. */
-static inline void run_both(bench *b, const char *what, const ac_program *p, const ac_sim_lib *l, const args *x,
+/* Three runs: compiled, direct in a child, direct in this process. What a faulty kernel reads of memory that it never wrote is what
+ * earlier blocks left there: one thread, where that can happen. */
+static inline void run_both(bench *b, const char *what, const ac_program *p, const ac_sim_lib *l, args *x,
                             ac_block_order order, int threads) {
-  ac_sim_result c, d, e;
-  ac_sim_opts o = {.order = order, .threads = threads}, here = o;
-  here.in_process = true;
-  args y = outputs_apart(x), z = outputs_apart(x);
-  bool ok = ac_sim_run(b->a, l, (ac_sim_tensor *)x->t, x->n, x->attrs, x->n_attrs, &o, &c, &b->d) &&
-            ac_sim_run_program(b->a, p, p->chip, y.t, y.n, y.attrs, y.n_attrs, &o, &d, &b->d) &&
-            ac_sim_run_program(b->a, p, p->chip, z.t, z.n, z.attrs, z.n_attrs, &here, &e, &b->d);
-  if (!ok) {
-    ac_diags_print(&b->d, stderr, false);
-    fail_msg("%s: could not be run", what);
+  static const char *const ways[] = {"", "direct in a child: ", "direct in process: "};
+  ac_sim_result r[3];
+  uint8_t **before = copies_of(b, x), **after[3];
+  for (int w = 0; w < 3; w++) {
+    ac_sim_opts o = {.order = order, .threads = threads, .in_process = w == 2};
+    reset(x, before);
+    bool ok = w ? ac_sim_run_program(b->a, p, p->chip, x->t, x->n, x->attrs, x->n_attrs, &o, &r[w], &b->d)
+                : ac_sim_run(b->a, l, x->t, x->n, x->attrs, x->n_attrs, &o, &r[w], &b->d);
+    if (!ok) ac_diags_print(&b->d, stderr, false);
+    if (!ok) failed(what, "%scould not be run", ways[w]);
+    after[w] = copies_of(b, x);
+    if (w) same_results(ac_sprintf(b->a, "%s%s", ways[w], what), x, &r[0], after[0], &r[w], after[w]);
   }
-  same_results(what, x, &c, &y, &d);
-  same_results(ac_sprintf(b->a, "in process: %s", what), x, &c, &z, &e);
   b->runs++;
-  b->refused += c.refused != NULL;
-  b->faulty += c.faults.len > 0;
-  free_outputs(&y);
-  free_outputs(&z);
+  b->refused += r[0].refused != NULL;
+  b->faulty += r[0].faults.len > 0;
+  free_copies(x, before);
+  for (int w = 0; w < 3; w++) free_copies(x, after[w]);
 }
 
 #endif

@@ -188,6 +188,9 @@ static inline void run_both(bench *b, const char *what, const ac_program *p, con
     after[w] = copies_of(b, x);
     if (w) same_results(ac_sprintf(b->a, "%s%s", ways[w], what), x, &r[0], after[0], &r[w], after[w]);
   }
+  for (size_t i = 0; i < r[1].faults.len && getenv("AC_DIRECT_SHOW"); i++)
+    fprintf(stderr, "%.*s: line %d: %s: %s\n", (int)strcspn(what, "\n"), what, r[1].faults.data[i].line,
+            r[1].faults.data[i].kind, r[1].faults.data[i].message);
   b->runs++;
   b->refused += r[0].refused != NULL;
   b->faulty += r[0].faults.len > 0;

@@ -1,5 +1,6 @@
 /* Compiled against direct, for seeded random programs: element-wise chains, row reductions and two-dimensional tiles; and for
- * lowered programs that were broken on purpose, where both ways must report the same faults. AC_DIRECT_ROUNDS=n: n of each. */
+ * lowered programs that were broken on purpose, where both ways must report the same faults. AC_DIRECT_ROUNDS=n: n of each; AC_DIRECT_SHOW=1: what faults they had;
+ * AC_DIRECT_TEST='broken*': only that; AC_DIRECT_FROM=i: from round i on. */
 #include "direct_support.h"
 
 static bench b;

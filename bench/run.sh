@@ -33,8 +33,14 @@ timed 'trace softmax' "$craft" trace "$module"
 timed 'gen --no-verify softmax (4096, 393216)' "$craft" gen "$module" --no-verify --force -o "$work/q"
 timed 'check softmax.craft' "$craft" check "$work/p/softmax_custom.craft"
 timed 'run softmax (16, 16384)' "$craft" run "$work/p" --shape x=16,16384
+timed 'run softmax.craft (16, 16384), direct' "$craft" run "$work/p/softmax_custom.craft" --shape x=16,16384
 timed 'run softmax (1024, 16384)' "$craft" run "$work/p" --shape x=1024,16384
 timed 'verify softmax, ladder up to 100000 elements' "$craft" verify "$work/p" --shape x=16,16384 --max-elements 100000
+# One launch inside a program that makes many: the direct way in is for tuning and learning loops.
+cmake --build "$build" --target bench_latency >/dev/null
+for example in relu softmax; do
+  "$build/bench_latency" "$root/data/examples/activation/$example.craft" 16 100 50
+done
 if command -v valgrind >/dev/null; then
   for command in check lower; do
     count=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$craft" "$command" "$work/p/softmax_custom.craft" 2>&1 >/dev/null |

@@ -96,6 +96,9 @@ typedef struct {
 AC_API int ac_verify_project(ac_context *c, const ac_verify_options *o);
 /* Runs one case (the first shape, else the module's own) and reports launch, tiling key, faults and error. */
 AC_API int ac_run_project(ac_context *c, const ac_verify_options *o);
+/* Runs one launch of a PyTorch module or a DSL program on the simulator without a compiler: traced, planned, checked, lowered, and the
+ * lowered program interpreted. A DSL program has no shapes of its own: o->shapes names those of its tensors. */
+AC_API int ac_run_file(ac_context *c, const ac_gen_options *o);
 /* Text that the last call made for people (graph, program, report); "" if none. */
 AC_API const char *ac_context_text(ac_context *c);
 

@@ -385,3 +385,15 @@ int ac_run_project(ac_context *c, const ac_verify_options *o) {
     c->exit = ac_run_once(c->arena, o, &c->text, c->result, &c->diags);
   return done(c, c->exit);
 }
+
+int ac_run_file(ac_context *c, const ac_gen_options *o) {
+  job j;
+  fresh(c, "run");
+  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
+  if (o->n_formats) {
+    ac_error(&c->diags, AC0103, AC_NOLOC, "--format is of a project: a file is run as its lowered program");
+    return done(c, AC_EXIT_BAD_INPUT);
+  }
+  if (!job_program(c, &j) || !job_lower(c, &j)) return done(c, AC_EXIT_FAILED);
+  return done(c, ac_run_program(c->arena, j.program, j.graph, o, &c->text, c->result, &c->diags));
+}

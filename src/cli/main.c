@@ -191,6 +191,12 @@ static bool colour_for(const arguments *a, FILE *f) {
   return isatty(fileno(f)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
+/* A source file, not a project's folder, whatever that is called. */
+static bool is_file(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && (!strcmp(dot, ".py") || !strcmp(dot, ".craft")) && !ac_is_dir(path);
+}
+
 static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   switch (c->letter) {
   case 'G': return ac_generate(x, &a->gen);
@@ -198,7 +204,7 @@ static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   case 'C': return ac_check_file(x, &a->gen);
   case 'L': return ac_lower_file(x, &a->gen);
   case 'V': return ac_verify_project(x, &a->verify);
-  default: return ac_run_project(x, &a->verify);
+  default: return is_file(a->gen.input) ? ac_run_file(x, &a->gen) : ac_run_project(x, &a->verify);
   }
 }
 

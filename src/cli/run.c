@@ -1,4 +1,4 @@
-/* `ascendcraft run`: one launch of a project on the simulator, with what it did and what came out. */
+/* `ascendcraft run`: one launch of a project, or of a program without a compiler, with what it did and what came out. */
 #include "ascendcraft.h"
 #include "cli/cli.h"
 
@@ -138,41 +138,153 @@ static void report(ac_buf *b, const ac_sim_result *r, const ac_sim_tensor *t, in
   }
 }
 
-int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *result, ac_diags *d) {
-  run_project p = {0};
-  if (!load(a, o, &p, d) || !shapes(a, o, &p, d)) return AC_EXIT_BAD_INPUT;
-  const ac_graph *g = p.graph;
-  int n = 0, attrs = 0;
-  ac_sim_tensor *t = AC_NEW_N(a, ac_sim_tensor, g->inputs.len + g->outputs.len + 1);
-  ac_sim_attr *at = AC_NEW_N(a, ac_sim_attr, g->inputs.len + 1);
+/* What a run gets: tensors in kernel order, scalars. */
+typedef struct {
+  ac_sim_tensor *t;
+  int n;
+  ac_sim_attr *attrs;
+  int n_attrs;
+} launch_args;
+
+static void scalar(launch_args *x, const ac_input *in) {
+  ac_dclass cls = ac_dtypes[in->value->dtype].cls;
+  x->attrs[x->n_attrs++] = (ac_sim_attr){.name = in->name,
+                                         .kind = cls == AC_FLOATING ? AC_ATTR_F : AC_ATTR_I,
+                                         .f = in->scalar,
+                                         .i = (int64_t)in->scalar};
+}
+
+/* Of a graph with its sizes settled. */
+static bool graph_args(ac_arena *a, const ac_graph *g, uint64_t seed, launch_args *x, ac_diags *d) {
+  x->t = AC_NEW_N(a, ac_sim_tensor, g->inputs.len + g->outputs.len + 1);
+  x->attrs = AC_NEW_N(a, ac_sim_attr, g->inputs.len + 1);
   for (size_t i = 0; i < g->inputs.len; i++) {
     const ac_input *in = &g->inputs.data[i];
     if (in->role == AC_IN_SCALAR) {
-      bool fl = ac_dtypes[in->value->dtype].cls == AC_FLOATING;
-      at[attrs++] = (ac_sim_attr){
-          .name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
+      scalar(x, in);
       continue;
     }
-    t[n] = tensor(a, in->name, in->value, d);
-    if (!t[n].data || !ac_gen_input(g, (int)i, o->seed, t[n].data, d)) return AC_EXIT_LIMIT;
-    n++;
+    ac_sim_tensor *t = &x->t[x->n];
+    *t = tensor(a, in->name, in->value, d);
+    if (!t->data) return false;
+    x->n++;
+    if (!ac_gen_input(g, (int)i, seed, t->data, d)) return false;
   }
   for (size_t i = 0; i < g->outputs.len; i++) {
-    t[n] = tensor(a, g->outputs.data[i].name, g->outputs.data[i].value, d);
-    t[n].output = true;
-    if (!t[n].data) return AC_EXIT_LIMIT;
-    n++;
+    ac_sim_tensor *t = &x->t[x->n];
+    *t = tensor(a, g->outputs.data[i].name, g->outputs.data[i].value, d);
+    if (!t->data) return false;
+    t->output = true;
+    x->n++;
   }
-  ac_sim_lib *lib = ac_sim_build(a, &p.spec, d);
-  ac_sim_result r = {0};
-  bool ok = lib && ac_sim_run(a, lib, t, n, at, attrs, &(ac_sim_opts){0}, &r, d);
+  return true;
+}
+
+/* Says what happened and lets the tensors go. */
+static int finish(bool ok, const ac_sim_result *r, launch_args *x, ac_buf *text, json_t *result) {
   if (ok) {
-    report(text, &r, t, n);
+    report(text, r, x->t, x->n);
     json_object_set_new(result, "run",
-                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r.block_dim, "tiling_key",
-                                  (json_int_t)r.tiling_key, "workspace", (json_int_t)r.workspace, "ub_peak",
-                                  (json_int_t)r.ub_peak, "faults", (json_int_t)r.faults.len, "refused", r.refused));
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:s?}", "blocks", (json_int_t)r->block_dim, "tiling_key",
+                                  (json_int_t)r->tiling_key, "workspace", (json_int_t)r->workspace, "ub_peak",
+                                  (json_int_t)r->ub_peak, "faults", (json_int_t)r->faults.len, "refused",
+                                  r->refused));
   }
-  for (int i = 0; i < n; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
-  return !ok || r.faults.len ? AC_EXIT_FAILED : r.refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;
+  for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
+  return !ok || r->faults.len ? AC_EXIT_FAILED : r->refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;
+}
+
+int ac_run_once(ac_arena *a, const ac_verify_options *o, ac_buf *text, json_t *result, ac_diags *d) {
+  run_project p = {0};
+  launch_args x = {0};
+  ac_sim_result r = {0};
+  if (!load(a, o, &p, d) || !shapes(a, o, &p, d)) return AC_EXIT_BAD_INPUT;
+  if (!graph_args(a, p.graph, o->seed, &x, d)) return finish(false, &r, &x, text, result), AC_EXIT_LIMIT;
+  ac_sim_lib *lib = ac_sim_build(a, &p.spec, d);
+  bool ok = lib && ac_sim_run(a, lib, x.t, x.n, x.attrs, x.n_attrs, &(ac_sim_opts){0}, &r, d);
+  return finish(ok, &r, &x, text, result);
+}
+
+/* ---- a program, without a compiler ---- */
+
+static bool shape_for(ac_arena *a, const ac_gen_options *o, const char *name, ac_sim_tensor *t, ac_diags *d) {
+  for (int k = 0; k < o->n_shapes; k++) {
+    ac_shape_override x;
+    if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
+    if (strcmp(x.input, name) != 0) continue;
+    t->rank = x.rank;
+    for (int i = 0; i < x.rank && i < AC_MAX_RANK; i++) t->shape[i] = x.dims[i];
+    return true;
+  }
+  return false;
+}
+
+static bool all_shapes_used(ac_arena *a, const ac_program *p, const ac_gen_options *o, ac_diags *d) {
+  for (int k = 0; k < o->n_shapes; k++) {
+    ac_shape_override x;
+    bool found = false;
+    if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
+    for (size_t i = 0; i < p->tensors.len; i++) found |= !strcmp(x.input, p->tensors.data[i].name);
+    if (found) continue;
+    ac_error(d, AC0103, AC_NOLOC, "--shape: no tensor '%s'", x.input);
+    return false;
+  }
+  return true;
+}
+
+static void fill(ac_sim_tensor *t, uint64_t seed) {
+  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, inner = t->rank ? t->shape[t->rank - 1] : 1;
+  if (ac_values_fill(AC_VALUES_NORMAL, t->dtype, seed, inner, t->data, n)) return;
+  for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)((uint64_t)i * 7 + seed) % 11);
+}
+
+/* A DSL program has no graph: --shape says the shapes; a tensor without one is shaped like the first. */
+static bool plain_args(ac_arena *a, const ac_program *p, const ac_gen_options *o, launch_args *x, ac_diags *d) {
+  x->t = AC_NEW_N(a, ac_sim_tensor, p->tensors.len + 1);
+  if (!all_shapes_used(a, p, o, d)) return false;
+  for (size_t i = 0; i < p->tensors.len; i++) {
+    const ac_aparam *w = &p->tensors.data[i];
+    ac_sim_tensor t = {.name = w->name,
+                       .dtype = w->dtype,
+                       .output = w->dir != AC_TENSOR_IN,
+                       .also_input = w->dir == AC_TENSOR_INOUT,
+                       .bytes = ac_dtypes[w->dtype].bytes};
+    if (!shape_for(a, o, w->name, &t, d)) {
+      if (!i) {
+        ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");
+        ac_help(d, e, "give the shape of %s, and of every tensor that has another: --shape %s=7,1003", w->name,
+                w->name);
+        return false;
+      }
+      t.rank = x->t[0].rank;
+      memcpy(t.shape, x->t[0].shape, sizeof t.shape);
+    }
+    for (int k = 0; k < t.rank; k++)
+      if (__builtin_mul_overflow(t.bytes, t.shape[k], &t.bytes)) t.bytes = -1;
+    if (!(t.data = ac_sim_alloc(t.bytes))) {
+      ac_error(d, AC0106, w->loc, "no memory for %s", w->name);
+      return false;
+    }
+    x->t[x->n++] = t;
+    if (w->dir != AC_TENSOR_OUT) fill(&t, o->seed + i);
+  }
+  return true;
+}
+
+int ac_run_program(ac_arena *a, const ac_program *p, const ac_graph *traced, const ac_gen_options *o, ac_buf *text,
+                   json_t *result, ac_diags *d) {
+  launch_args x = {0};
+  ac_sim_result r = {0};
+  const ac_graph *g = NULL;
+  if (traced) {
+    ac_shape *s = AC_NEW_N(a, ac_shape, traced->inputs.len + 1);
+    for (size_t i = 0; i < traced->inputs.len; i++) s[i] = ac_value_example(traced->inputs.data[i].value);
+    if (!(g = ac_graph_respecialise(a, traced, s, d))) return AC_EXIT_BAD_INPUT;
+  }
+  if (!(g ? graph_args(a, g, o->seed, &x, d) : plain_args(a, p, o, &x, d))) {
+    finish(false, &r, &x, text, result);
+    return d->errors ? AC_EXIT_BAD_INPUT : AC_EXIT_LIMIT;
+  }
+  bool ok = ac_sim_run_program(a, p, p->chip, x.t, x.n, x.attrs, x.n_attrs, NULL, &r, d);
+  return finish(ok, &r, &x, text, result);
 }

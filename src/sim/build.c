@@ -491,6 +491,22 @@ static ac_sim_spec own_spec(ac_arena *a, const ac_sim_spec *s) {
   return o;
 }
 
+static ac_sim_lib *build_all(builder *b) {
+  if (!find_compiler(b)) return NULL;
+  b->root = root_of(b->a, b->s);
+  b->cache = cache_dir(b->a);
+  if (b->cache) prune(b);
+  if (!b->cache) b->cache = b->scratch; /* no home, or a read-only one: compile every time */
+  ac_sim_lib *lib = AC_NEW(b->a, ac_sim_lib);
+  lib->spec = own_spec(b->a, b->s);
+  lib->root = b->root;
+  const char *described = NULL;
+  if (b->s->form == AC_SIM_MSOPGEN && !build_host(b, lib, &described)) return NULL;
+  if (!build_kernels(b, lib, described)) return NULL;
+  lib->sandbox_missing = b->missing;
+  return lib;
+}
+
 ac_sim_lib *ac_sim_build(ac_arena *a, const ac_sim_spec *s, ac_diags *d) {
   builder b = {.a = a, .d = d, .s = s};
   if (!readable(&b, s->kernel_src)) return NULL;
@@ -501,18 +517,8 @@ ac_sim_lib *ac_sim_build(ac_arena *a, const ac_sim_spec *s, ac_diags *d) {
     ac_help(d, x, "set ASCENDCRAFT_HOME to the source folder or reinstall");
     return NULL;
   }
-  b.scratch = ac_temp_dir(a, d);
-  if (!b.scratch || !find_compiler(&b)) return NULL;
-  b.root = root_of(a, s);
-  b.cache = cache_dir(a);
-  if (b.cache) prune(&b);
-  if (!b.cache) b.cache = b.scratch; /* no home, or a read-only one: compile every time */
-  ac_sim_lib *lib = AC_NEW(a, ac_sim_lib);
-  lib->spec = own_spec(a, s);
-  lib->root = b.root;
-  const char *described = NULL;
-  if (s->form == AC_SIM_MSOPGEN && !build_host(&b, lib, &described)) return NULL;
-  if (!build_kernels(&b, lib, described)) return NULL;
-  lib->sandbox_missing = b.missing;
+  if (!(b.scratch = ac_temp_dir(a, d))) return NULL;
+  ac_sim_lib *lib = build_all(&b);
+  if (b.cache != b.scratch) ac_staging_abandon(b.scratch); /* or 64 builds would be all that a process can make */
   return lib;
 }

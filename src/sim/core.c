@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 _Thread_local acsim_block *acsim_self;
-acsim_session *acsim_current;
+_Thread_local acsim_session *acsim_current; /* of the thread that opened it: several may run side by side */
 
 /* A thread's own copy of the on-chip memories, used by one block after another. */
 struct acsim_worker {

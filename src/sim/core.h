@@ -48,7 +48,7 @@ typedef struct {
 } acsim_config;
 
 typedef struct acsim_session acsim_session;
-/* Makes the session current in this process (one at a time: emitted code reaches it through ICPU_RUN_KF). Never NULL. */
+/* Makes the session current in this thread (one at a time: emitted code reaches it through ICPU_RUN_KF). Never NULL. */
 acsim_session *acsim_open(const acsim_config *c);
 /* More buffers (a workspace whose size the tiling code decides). Call between launches only. */
 void acsim_add_buffer(acsim_session *s, const acsim_buffer *b);

@@ -144,7 +144,7 @@ struct acsim_session {
 };
 
 extern _Thread_local acsim_block *acsim_self;
-extern acsim_session *acsim_current;
+extern _Thread_local acsim_session *acsim_current;
 
 /* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
 acsim_block *acsim_here(const char *what);

@@ -152,7 +152,7 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
 
 static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
   if (!*file) return NULL;
-  if (*file == '/') return file;
+  if (*file == '/' || !lib->root) return file;
   char *full = ac_path_join(a, lib->root, file);
   return ac_exists(full) ? full : file;
 }
@@ -210,43 +210,66 @@ bool ac_run_used(const char *path) {
   return !utimensat(AT_FDCWD, path, NULL, 0);
 }
 
-bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
-                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
-  static const ac_sim_opts defaults;
-  *r = (ac_sim_result){0};
-  ac_run_job j = {.lib = lib,
-                  .tensors = tensors,
-                  .n_tensors = n,
-                  .attrs = attrs,
-                  .n_attrs = n_attrs,
-                  .opts = opts ? opts : &defaults};
-  if (n > ACSIM_HOST_TENSORS || n_attrs > ACSIM_HOST_ATTRS) {
-    ac_error(d, AC0806, AC_NOLOC, "%d tensors and %d attributes: the simulator takes %d of each", n, n_attrs,
-             (int)ACSIM_HOST_TENSORS);
-    return false;
-  }
-  if (lib->host_so) ac_run_used(lib->host_so);
-  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
-  j.out = ac_sim_alloc(sizeof *j.out);
-  if (!j.out) {
-    ac_error(d, AC0805, AC_NOLOC, "no memory for the result");
-    return false;
-  }
-  double timeout = j.opts->timeout > 0 ? j.opts->timeout : DEFAULT_SECONDS;
-  uint64_t memory = j.opts->memory ? j.opts->memory : DEFAULT_MEMORY;
-  for (int i = 0; i < n; i++) /* the core's shadow of what was written */
-    if (tensors[i].output) memory += (uint64_t)tensors[i].bytes;
-  ac_proc_spec spec = {.call = ac_run_child, .user = &j, .timeout = timeout, .max_output = 64 << 10};
-  spec.sandbox = ac_run_sandbox(a, lib, memory);
+static bool timed_out(ac_arena *a, const ac_run_job *j, double timeout, ac_diags *d) {
+  j->out->stage = AC_STAGE_BLOCKS;
+  died(a, j, &(ac_proc){.started = true, .timed_out = true}, timeout, 0, d);
+  return false;
+}
+
+/* No child, no sandbox: nothing in a program of ours can leave the machine's memories. */
+static bool in_process(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *r, ac_diags *d) {
+  double start = ac_now();
+  j->deadline = start + timeout;
+  ac_run_child(j);
+  r->wall = ac_now() - start;
+  take_result(a, j, r);
+  if (j->out->late) return timed_out(a, j, timeout, d);
+  r->ran = j->out->ok;
+  return r->ran || explain(a, j, &(ac_proc){.err = ""}, r, d);
+}
+
+static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *r, ac_diags *d) {
+  uint64_t memory = j->opts->memory ? j->opts->memory : DEFAULT_MEMORY;
+  for (int i = 0; i < j->n_tensors; i++) /* the core's shadow of what was written */
+    if (j->tensors[i].output) memory += (uint64_t)j->tensors[i].bytes;
+  ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = 64 << 10};
+  spec.sandbox = ac_run_sandbox(a, j->lib, memory);
   ac_proc p;
   ac_proc_run(a, &spec, &p);
   r->wall = p.wall;
-  r->sandbox_missing = p.sandbox_missing | lib->sandbox_missing;
+  r->sandbox_missing = p.sandbox_missing | j->lib->sandbox_missing;
   bool fine = p.started && !p.timed_out && !p.signal && p.status == 0;
-  if (!fine) died(a, &j, &p, timeout, memory, d);
-  take_result(a, &j, r);
-  r->ran = fine && j.out->ok;
-  if (fine && !j.out->ok) fine = explain(a, &j, &p, r, d);
-  ac_sim_dealloc(j.out, sizeof *j.out);
+  if (!fine) died(a, j, &p, timeout, memory, d);
+  take_result(a, j, r);
+  r->ran = fine && j->out->ok;
+  if (fine && !j->out->ok) fine = explain(a, j, &p, r, d);
   return fine;
+}
+
+bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d) {
+  static const ac_sim_opts defaults;
+  *r = (ac_sim_result){0};
+  if (!j->opts) j->opts = &defaults;
+  if (j->n_tensors > ACSIM_HOST_TENSORS || j->n_attrs > ACSIM_HOST_ATTRS) {
+    ac_error(d, AC0806, AC_NOLOC, "%d tensors and %d attributes: the simulator takes %d of each", j->n_tensors,
+             j->n_attrs, (int)ACSIM_HOST_TENSORS);
+    return false;
+  }
+  j->out = ac_sim_alloc(sizeof *j->out);
+  if (!j->out) {
+    ac_error(d, AC0805, AC_NOLOC, "no memory for the result");
+    return false;
+  }
+  double timeout = j->opts->timeout > 0 ? j->opts->timeout : DEFAULT_SECONDS;
+  bool fine = j->direct && j->opts->in_process ? in_process(a, j, timeout, r, d) : in_child(a, j, timeout, r, d);
+  ac_sim_dealloc(j->out, sizeof *j->out);
+  return fine;
+}
+
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
+  if (lib->host_so) ac_run_used(lib->host_so);
+  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
+  return ac_run_do(a, &j, r, d);
 }

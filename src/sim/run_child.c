@@ -172,7 +172,7 @@ static void fill_output(const ac_sim_tensor *t, uint64_t value) {
   for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)value);
 }
 
-static acsim_session *open_session(const ac_run_job *j) {
+acsim_session *ac_run_session_open(const ac_run_job *j) {
   const acsim_host_call *c = &j->out->call;
   acsim_buffer b[2 * ACSIM_HOST_TENSORS];
   int n = 0, out = 0;
@@ -200,8 +200,7 @@ static acsim_session *open_session(const ac_run_job *j) {
                                     .n_blocks = j->opts->n_blocks});
 }
 
-/* Zero pages that cost nothing until touched. */
-static void *map(ac_run_shared *o, int64_t bytes) {
+void *ac_run_map(ac_run_shared *o, int64_t bytes) {
   if (bytes <= 0) return NULL;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p != MAP_FAILED) return p;
@@ -209,7 +208,7 @@ static void *map(ac_run_shared *o, int64_t bytes) {
   return NULL;
 }
 
-static void close_session(const ac_run_job *j, acsim_session *s) {
+void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   ac_run_shared *o = j->out;
   acsim_finish(s);
   size_t n = 0;
@@ -253,8 +252,8 @@ static int run_msopgen(const ac_run_job *j) {
     return problem(o, AC_RUN_HOST_MISFIT,
                    "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d", j->lib->spec.op,
                    (int)count(), n, n + 2);
-  acsim_session *s = open_session(j);
-  void *workspace = map(o, o->workspace);
+  acsim_session *s = ac_run_session_open(j);
+  void *workspace = ac_run_map(o, o->workspace);
   if (o->problem) return 0;
   int64_t system = (int64_t)o->call.library_workspace;
   acsim_buffer scratch = {
@@ -269,7 +268,7 @@ static int run_msopgen(const ac_run_job *j) {
   e.args[n + 1] = o->tiling;
   o->stage = AC_STAGE_BLOCKS;
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
-  close_session(j, s);
+  ac_run_session_close(j, s);
   return 0;
 }
 
@@ -315,8 +314,8 @@ static int run_direct(const ac_run_job *j) {
     return problem(o, AC_RUN_REFUSED, "%s", msg);
   o->workspace = bytes;
   if (j->opts->tiling_only) return 0;
-  acsim_session *s = open_session(j);
-  void *w = map(o, bytes);
+  acsim_session *s = ac_run_session_open(j);
+  void *w = ac_run_map(o, bytes);
   if (o->problem) return 0;
   if (w)
     acsim_add_buffer(
@@ -325,7 +324,7 @@ static int run_direct(const ac_run_job *j) {
   if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg))
     return problem(o, AC_RUN_REFUSED, "%s", msg);
   o->block_dim = acsim_last_block_dim(s);
-  close_session(j, s);
+  ac_run_session_close(j, s);
   return 0;
 }
 
@@ -346,8 +345,8 @@ static void watch_crashes(ac_run_shared *o) {
 
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
-  watch_crashes(j->out);
-  int status = j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
+  if (!(j->deadline > 0)) watch_crashes(j->out);
+  int status = j->direct ? ac_direct_child(j) : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
   j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
   j->out->stage = AC_STAGE_DONE;
   return status;

@@ -35,9 +35,9 @@ typedef struct {
 typedef struct {
   int32_t stage;
   int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
-  bool ok;
-  int32_t problem;    /* 0; else ac_run_problem */
-  char message[1000]; /* of the problem or the refusal */
+  bool ok, late;       /* late: its blocks gave up at the deadline */
+  int32_t problem;     /* 0; else ac_run_problem */
+  char message[1000];  /* of the problem or the refusal */
   int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];
@@ -46,8 +46,11 @@ typedef struct {
 } ac_run_shared;
 typedef enum { AC_RUN_NONE, AC_RUN_REFUSED, AC_RUN_HOST_MISFIT, AC_RUN_NO_LOAD, AC_RUN_NO_MEMORY } ac_run_problem;
 
+typedef struct ac_direct_job ac_direct_job;
 typedef struct {
   const ac_sim_lib *lib;
+  ac_direct_job *direct; /* an AscendC program in place of compiled code (direct.c); then `lib` only names things */
+  double deadline;       /* ac_now(); 0: none. For a run in this process */
   ac_sim_tensor *tensors;
   int n_tensors;
   const ac_sim_attr *attrs;
@@ -57,6 +60,14 @@ typedef struct {
 } ac_run_job;
 /* In the child; its result is the exit status. */
 int ac_run_child(void *job);
+int ac_direct_child(const ac_run_job *j);
+/* Makes the run, in the child or (opts->in_process) here, and says what came of it. opts may be NULL. */
+bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d);
+/* A session over the job's tensors; closing it leaves the faults and figures in the shared result. */
+acsim_session *ac_run_session_open(const ac_run_job *j);
+void ac_run_session_close(const ac_run_job *j, acsim_session *s);
+/* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
+void *ac_run_map(ac_run_shared *o, int64_t bytes);
 
 /* dlsym returns a data pointer; ISO C has no cast from that to a function. */
 typedef void (*ac_run_fn)(void);

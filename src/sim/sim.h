@@ -8,6 +8,7 @@
 #define AC_SIM_H
 
 #include "isa/isa.h"
+#include "lower/air.h"
 
 #define AC_MAX_RANK 16
 
@@ -79,6 +80,8 @@ typedef struct {
   int64_t first_block,
       n_blocks; /* run only these blocks (n_blocks 0: all); unwritten elements are then not an error */
   ac_hazards hazards;
+  bool
+      in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
@@ -105,5 +108,15 @@ typedef struct {
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
+
+/* The same run without a compiler: the program's tiling code and kernels are interpreted on the same core, and the calls that
+ * they make there are those of the emitted custom-operator project, in its order: the same bytes, faults, block dim, tiling key
+ * and UB peak. Faults name lines of the DSL source. Tensors in the order of p->tensors (which see for dtypes and directions);
+ * attributes by name. What the graph demands of shapes (guards) is not in a program: ac_graph_respecialise asks for it. An
+ * integer division by zero in a kernel is the fault "division" here, where compiled code dies of it. False as ac_sim_run, or
+ * when tensors do not fit the program (AC0806). */
+bool ac_sim_run_program(ac_arena *a, const ac_program *p, const ac_chip *chip, ac_sim_tensor *tensors, int n,
+                        const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r,
+                        ac_diags *d);
 
 #endif

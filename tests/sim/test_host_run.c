@@ -87,6 +87,12 @@ static void tiling_runs_unmodified(void **s) {
   drop();
 }
 
+static void a_process_may_build_often(void **s) {
+  (void)s;
+  const char *k = put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }");
+  for (int i = 0; i < 70; i++) assert_non_null(build(fixture("op_host/relu_tail.cpp"), k));
+}
+
 static void refusals_keep_their_text(void **s) {
   (void)s;
   ac_sim_lib *l =
@@ -238,6 +244,7 @@ static void a_full_cache_spares_what_is_in_use(void **s) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tiling_runs_unmodified),
+      cmocka_unit_test(a_process_may_build_often),
       cmocka_unit_test(refusals_keep_their_text),
       cmocka_unit_test(misfits_are_named),
       cmocka_unit_test(a_wrong_infershape_is_a_fault),

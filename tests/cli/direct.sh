@@ -1,0 +1,37 @@
+#!/bin/sh
+# `run FILE`: a module and a DSL program run without a compiler, with the figures of the compiled project; messages where they cannot.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+module=$AC_SOURCE/data/examples/gelu.py
+"$ASCENDCRAFT" gen "$module" --shape x=7,1003 --no-verify -o "$work/p" >/dev/null
+"$ASCENDCRAFT" run "$work/p" --shape x=7,1003 --json >"$work/compiled"
+PATH=/nonexistent "$ASCENDCRAFT" run "$module" --shape x=7,1003 --json >"$work/direct"
+PATH=/nonexistent "$ASCENDCRAFT" run "$work/p/gelu_custom.craft" --shape x=7,1003 --json >"$work/craft"
+# the object of key "run"
+figures() { sed -n '/"run": {/,/}/p' "$1"; }
+[ -n "$(figures "$work/compiled")" ]
+for way in direct craft; do
+  if [ "$(figures "$work/compiled")" != "$(figures "$work/$way")" ]; then
+    figures "$work/compiled"
+    figures "$work/$way"
+    exit 1
+  fi
+done
+
+# says COMMAND... : exit 2 and this text
+says() {
+  text=$1
+  shift
+  rc=0
+  "$@" >"$work/out" 2>&1 || rc=$?
+  if [ "$rc" -ne 2 ] || ! grep -q -e "$text" "$work/out"; then
+    echo "exit $rc: $*"
+    cat "$work/out"
+    exit 1
+  fi
+}
+says 'give the shape of x' "$ASCENDCRAFT" run "$work/p/gelu_custom.craft"
+says "no tensor 'q'" "$ASCENDCRAFT" run "$work/p/gelu_custom.craft" --shape q=3
+says '--format is of a project' "$ASCENDCRAFT" run "$module" --format direct
+says 'cannot be read\|no such\|No such' "$ASCENDCRAFT" run "$work/nothing.craft" --shape x=3

@@ -114,6 +114,16 @@ static ac_loc last_line(ac_arena *a, const char *err, const char *file) {
   return (ac_loc){.file = file, .line = atoi(at + strlen(mark))};
 }
 
+/* What the tracer wrote to its error stream beside notes on missing layers of the sandbox; "" when that is all. */
+static const char *beside_sandbox(const char *err) {
+  while (!strncmp(err, "sandbox:", 8)) {
+    const char *end = strchr(err, '\n');
+    if (!end) return "";
+    err = end + 1;
+  }
+  return err;
+}
+
 static void no_answer(ac_arena *a, const ac_proc *p, const char *file, double timeout, uint64_t memory, ac_diags *d) {
   ac_loc loc = last_line(a, p->err, file);
   ac_diag *e;
@@ -132,11 +142,12 @@ static void no_answer(ac_arena *a, const ac_proc *p, const char *file, double ti
     e = ac_error(d, AC0214, loc, "Python was killed by signal %d (%s)", p->signal, strsignal(p->signal));
     ac_help(d, e,
             "try another Python library with --libpython; if it happens again, please report it with this file");
-  } else if (!*p->err) { /* a fault of ours leaves a traceback */
+  } else if (!*beside_sandbox(p->err)) { /* a fault of ours leaves a traceback */
     e = ac_error(d, AC0209, loc, "the file ended Python (status %d) or closed the tracer's files", p->status);
     ac_help(d, e, "tracing only needs the module: leave out os._exit(), os.close() and writing to file descriptors");
   } else {
-    e = ac_error(d, AC0214, loc, "the tracer ended with status %d and no answer: %.400s", p->status, p->err);
+    e = ac_error(d, AC0214, loc, "the tracer ended with status %d and no answer: %.400s", p->status,
+                 beside_sandbox(p->err));
     ac_help(d, e, "please report this with the file");
   }
 }

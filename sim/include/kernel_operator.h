@@ -16,7 +16,7 @@
 #define __NPU_ARCH__ 2201
 #endif
 
-#include "acsim/kernel_vector.h"
+#include "acsim/kernel_lib.h"
 
 /* ---- tiling ---- */
 
@@ -39,6 +39,14 @@
 #define ENABLE_PRINTF() static_assert(true, "")
 #define ENABLE_ASSERT() static_assert(true, "")
 
+/* The device's square root of a scalar. A template, and not global, so that nothing clashes with the C library's, or with a kernel called sqrt. */
+namespace AscendC {
+template <typename T, typename acsim::only_if<AscendC::IsSameType<T, float>::value>::type = 0>
+inline float sqrt(T x) {
+  return __builtin_sqrtf(x);
+}
+} // namespace AscendC
+
 /* ---- which core this is: vector cores only, so far ---- */
 
 #define ASCEND_IS_AIV (true)
@@ -49,7 +57,11 @@
 /* ---- debugging ---- */
 
 #undef ASSERT
-#define ASSERT(x) ((x) ? static_cast<void>(0) : acsim_kernel_assert(#x, __FILE__, __LINE__))
+/* A statement of its own, since on the device it is nothing at all and some kernels leave out the semicolon. */
+#define ASSERT(x)                                          \
+  {                                                        \
+    if (!(x)) acsim_kernel_assert(#x, __FILE__, __LINE__); \
+  }
 #define ASCENDC_ASSERT(x, ...) ASSERT(x)
 #define PRINTF(...) acsim_kernel_printf(__VA_ARGS__)
 namespace AscendC {

@@ -221,6 +221,7 @@ static void common_args(const builder *b, ac_strvec *v, bool std) {
                                "-w",
                                "-fno-strict-aliasing",
                                "-fno-threadsafe-statics",
+                               "-Wl,-Bsymbolic", /* a kernel called sqrt is not the C library's function */
                                "-ffp-contract=off",
                                "-DASCENDC_CPU_DEBUG=1"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, v, fixed[i]);
@@ -390,9 +391,9 @@ static char *entry_text(builder *b) {
                     "template <class... A> constexpr int count(void (*)(A...)) { return sizeof...(A); }\n"
                     "}\n"
                     "extern \"C\" __attribute__((visibility(\"default\"))) int acsim_entry_args() { return "
-                    "acsim_entry::count(&%s); }\n"
+                    "acsim_entry::count(&::%s); }\n"
                     "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { "
-                    "acsim_entry::run(&%s, p); }\n",
+                    "acsim_entry::run(&::%s, p); }\n",
                     ac_absolute(b->a, b->s->kernel_src), b->s->op, b->s->op);
 }
 
@@ -417,6 +418,7 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
   ac_arena *a = b->a;
   ac_strvec args = {0};
   common_args(b, &args, c->std);
+  if (c->std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
   if (b->s->form == AC_SIM_DIRECT) /* its exported functions carry no visibility of their own */
     ac_push(a, &args, "-fvisibility=default");
   chip_args(b, &args);

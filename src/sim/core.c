@@ -63,6 +63,7 @@ void acsim_close(acsim_session *s) {
   for (size_t i = 0; i < s->gms.len; i++) {
     free(s->gms.data[i]->written);
     free(s->gms.data[i]->twice);
+    free(s->gms.data[i]->filled);
   }
   pthread_mutex_destroy(&s->faults.lock);
   pthread_mutex_destroy(&s->lock);

@@ -35,6 +35,7 @@ typedef struct {
   uint8_t *start, *end;
   int64_t elems;
   uint64_t *written; /* a bit an element; NULL for inputs */
+  uint64_t *filled;  /* elements that only a fill has written; NULL: none */
   uint64_t *twice;   /* allocated by the first double write */
   int64_t twice_count;
   acsim_at twice_at; /* lowest source place that wrote an element again */
@@ -83,7 +84,7 @@ typedef struct {
 
 /* ---- a block ---- */
 
-enum { EVENT_KINDS = 35, EVENT_IDS = 8 };
+enum { EVENT_KINDS = 35, EVENT_IDS = 8, CROSS_FLAGS = 11 };
 typedef struct acsim_worker acsim_worker;
 typedef struct acsim_block {
   acsim_session *s;
@@ -105,7 +106,20 @@ typedef struct acsim_block {
   uint64_t pad_value;
   bool pad_set;
   int64_t ub_peak, calls;
+  uint64_t mask[2];  /* the mask register, lanes 0..63 and 64..127; in counter mode mask[0] is a number of elements */
+  bool mask_counter; /* SetMaskCount */
+  uint8_t cmp_mask[16],
+      cmp_state[16];                /* CMPMASK: what Compare without dst leaves, and which bits of it are defined */
+  double acc;                       /* accumulation register: GetAccVal */
+  double peak_value;                /* GetReduceMaxMinCount */
+  int64_t peak_index, gather_count; /* ...; GetGatherMaskRemainCount */
+  uint16_t merged[4];               /* GetMrgSortResult */
+  uint8_t cross[CROSS_FLAGS];       /* CrossCoreSetFlag without its wait */
+  uint64_t deq_scale;               /* SetDeqScale */
+  uint64_t address[8][8];           /* VA0 .. VA7 */
   uint16_t generation;
+  void *scratch[2]; /* of the library's functions */
+  int64_t scratch_bytes[2];
   ac_arena *arena;
   jmp_buf leave;
 } acsim_block;
@@ -189,7 +203,12 @@ const char *acsim_pos_name(int pos);
 const char *acsim_mem_name(int mem);
 
 /* Global memory: [at p, p + bytes). */
-typedef enum { GM_READ, GM_WRITE, GM_UPDATE /* atomic */ } acsim_gm_how;
+typedef enum {
+  GM_READ,
+  GM_WRITE,
+  GM_UPDATE /* atomic */,
+  GM_FILL /* a write that one more may follow */
+} acsim_gm_how;
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
                     int64_t bytes, acsim_gm_how how);
 /* After a fault: how many bytes from the start on may be touched all the same. */

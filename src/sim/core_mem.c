@@ -170,6 +170,13 @@ uint8_t *acsim_user_workspace(uint8_t *p) {
   return m && m->start == p && m->b.kind == ACSIM_WORKSPACE ? p + m->b.system : p;
 }
 
+uint8_t *acsim_system_workspace(void) {
+  acsim_block *b = acsim_here("GetSysWorkSpacePtr");
+  for (size_t i = 0; i < b->s->gms.len; i++)
+    if (b->s->gms.data[i]->b.kind == ACSIM_WORKSPACE) return b->s->gms.data[i]->start;
+  return NULL;
+}
+
 /* Calls fn for each 64-bit word of the bit map that elements [from, to) touch. */
 #define FOR_WORDS(from, to, w, mask)                                                            \
   for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                        \
@@ -178,16 +185,33 @@ uint8_t *acsim_user_workspace(uint8_t *p) {
                   once_ = 1;                                                                    \
          once_; once_ = 0)
 
-static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, bool once) {
-  int64_t again = 0;
-  FOR_WORDS(from, to, w, mask) {
-    uint64_t old = __atomic_fetch_or(&m->written[w], mask, __ATOMIC_RELAXED) & mask;
-    if (!old || !once) continue;
-    again += __builtin_popcountll(old);
-    pthread_mutex_lock(&b->s->faults.lock);
+/* Elements of a fill may be written once more: their bits are taken out of what counts as written before. */
+static uint64_t count_write(acsim_block *b, acsim_gm *m, int64_t w, uint64_t old, uint64_t mask, acsim_gm_how how) {
+  pthread_mutex_lock(&b->s->faults.lock);
+  if (how == GM_FILL && !m->filled) m->filled = calloc((size_t)(m->elems + 63) / 64, 8);
+  if (m->filled) {
+    if (how == GM_WRITE) {
+      old &= ~m->filled[w];
+      m->filled[w] &= ~mask;
+    } else if (how == GM_FILL) {
+      m->filled[w] |= mask & ~old;
+    }
+  }
+  if (old) {
     if (!m->twice) m->twice = calloc((size_t)(m->elems + 63) / 64, 8);
     if (m->twice) m->twice[w] |= old;
-    pthread_mutex_unlock(&b->s->faults.lock);
+  }
+  pthread_mutex_unlock(&b->s->faults.lock);
+  return old;
+}
+
+static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, acsim_gm_how how) {
+  int64_t again = 0;
+  bool once = (how == GM_WRITE || how == GM_FILL) && m->b.kind != ACSIM_WORKSPACE;
+  FOR_WORDS(from, to, w, mask) {
+    uint64_t old = __atomic_fetch_or(&m->written[w], mask, __ATOMIC_RELAXED) & mask;
+    if (!once || (!old && how != GM_FILL)) continue;
+    again += __builtin_popcountll(count_write(b, m, w, old, mask, how));
   }
   if (!again) return;
   pthread_mutex_lock(&b->s->faults.lock);
@@ -232,9 +256,9 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (!m->written) return true;
   int64_t from = (p - m->start) / m->b.elem, to = (p + bytes - 1 - m->start) / m->b.elem + 1;
   bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;
-  if (how != GM_WRITE && !filled) gm_poison(b, op, at, m, from, to);
-  if (how != GM_READ) gm_written(b, at, m, from, to, how == GM_WRITE && m->b.kind != ACSIM_WORKSPACE);
-  acsim_order_global(b, pipe, op, at, m, p, bytes, how);
+  if ((how == GM_READ || how == GM_UPDATE) && !filled) gm_poison(b, op, at, m, from, to);
+  if (how != GM_READ) gm_written(b, at, m, from, to, how);
+  acsim_order_global(b, pipe, op, at, m, p, bytes, how == GM_FILL ? GM_WRITE : how);
   return true;
 }
 

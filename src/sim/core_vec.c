@@ -1,18 +1,7 @@
 /* Vector instructions: operands, lanes, masks and repeats. The values are core_math.c's. */
-#include "sim/core_hazard.h"
+#include "sim/core_vec.h"
 
 #include <string.h>
-
-enum { REPEAT_BYTES = 256, BLOCK_BYTES = 32, MAX_LANES = 128, MAX_REPEAT = 255 };
-
-typedef struct {
-  acsim_block *b;
-  const acsim_vector *v;
-  const char *name;
-  acsim_at at;
-  int es, ds, lanes; /* bytes of a source and of a destination element; lanes of a repeat */
-  bool saturate;
-} call;
 
 /* ---- which types an instruction takes: insts.def where it has a row, else here ---- */
 
@@ -27,8 +16,14 @@ static uint32_t types_of(int op) {
   case ACSIM_OP_ShiftRight: return B16 | B32;
   case ACSIM_OP_AddRelu:
   case ACSIM_OP_SubRelu: return F | AC_BIT(AC_I16);
+  case ACSIM_OP_AddReluCast:
+  case ACSIM_OP_SubReluCast: return F | AC_BIT(AC_I16);
+  case ACSIM_OP_MulCast: return AC_BIT(AC_F16);
+  case ACSIM_OP_AccumulateSum: return F;
   case ACSIM_OP_Brcb:
   case ACSIM_OP_Gather:
+  case ACSIM_OP_Scatter:
+  case ACSIM_OP_Gatherb:
   case ACSIM_OP_Copy:
   case ACSIM_OP_GatherMask: return F | B16 | B32 | AC_BIT(AC_BF16);
   case ACSIM_OP_CreateVecIndex: return F | AC_BIT(AC_I16) | AC_BIT(AC_I32);
@@ -105,10 +100,6 @@ static void check_overlap(const call *c, const acsim_local *src, int es, int64_t
               c->name, start(c->v->dst), what, start(src));
 }
 
-static void mark(const call *c, const acsim_local *t, int64_t off, int64_t bytes) {
-  memset(acsim_state(c->b, t, off), 0xff, (size_t)bytes);
-}
-
 static bool bad_count(const call *c) {
   if (c->v->count >= 0) return c->v->count == 0;
   acsim_fault(c->b->s, c->b, "bad-count", c->at, "%s of %lld elements", c->name, (long long)c->v->count);
@@ -165,6 +156,21 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
       memcpy(dk, t, (size_t)(m * c->es));
     }
     if (v->op == ACSIM_OP_FusedMulAddRelu) acsim_math_unary(ACSIM_OP_Relu, v->type, d, d, n, c->saturate);
+    break;
+  }
+  case ACSIM_OP_MulCast:
+  case ACSIM_OP_AddReluCast:
+  case ACSIM_OP_SubReluCast: { /* the inner result is rounded to the source type first (assumed) */
+    int op = v->op == ACSIM_OP_MulCast       ? ACSIM_OP_Mul
+             : v->op == ACSIM_OP_AddReluCast ? ACSIM_OP_AddRelu
+                                             : ACSIM_OP_SubRelu;
+    float t[MAX_LANES];
+    for (int64_t k = 0; k < n; k += MAX_LANES) {
+      int64_t m = n - k < MAX_LANES ? n - k : MAX_LANES;
+      acsim_math_binary(op, v->type, t, (const uint8_t *)a + k * c->es, (const uint8_t *)b + k * c->es, m,
+                        c->saturate);
+      acsim_math_cast(v->dst_type, v->type, AC_RN_NONE, (uint8_t *)d + k * c->ds, t, m, c->saturate);
+    }
     break;
   }
   case ACSIM_OP_Duplicate: acsim_math_fill(v->dst_type, d, v->f, v->i, n); break;
@@ -331,17 +337,9 @@ static void select_count(const call *c) {
 
 /* ---- the repeat form ---- */
 
-static int64_t lane_offset(int lane, int bytes, int block_stride) {
-  int per_block = BLOCK_BYTES / bytes;
-  return (int64_t)(lane / per_block) * block_stride * BLOCK_BYTES + (int64_t)(lane % per_block) * bytes;
-}
-static bool lane_on(const acsim_repeat *r, int lane) {
-  return r->mask[lane / 64] >> (lane % 64) & 1;
-}
-
 /* The bytes of one repeat that the mask lets through, block by block. */
-static bool touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes,
-                         int block_stride, int how) {
+bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes,
+                            int block_stride, int how) {
   const acsim_repeat *r = c->v->repeat;
   int per_block = BLOCK_BYTES / bytes;
   for (int first = 0; first < c->lanes; first += per_block) {
@@ -360,8 +358,8 @@ static bool touch_repeat(const call *c, const char *name, const acsim_local *t, 
   }
   return true;
 }
-static void gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
-                          int block_stride) {
+void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
+                             int block_stride) {
   for (int k = 0; k < c->lanes; k++) {
     if (!lane_on(c->v->repeat, k))
       memset(to + k * bytes, 0, (size_t)bytes);
@@ -378,7 +376,7 @@ static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local
     mark(c, t, o, bytes);
   }
 }
-static bool check_start(const call *c, const char *name, const acsim_local *t, int align) {
+bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t, int align) {
   if (!t || t->addr % (uint32_t)align == 0) return true;
   acsim_fault(c->b->s, c->b, "misaligned", c->at,
               "%s: %s starts at byte %u of its buffer: the address must be a multiple of %d bytes", c->name, name,
@@ -390,19 +388,19 @@ static void elementwise_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, d[REPEAT_BYTES] = {0};
-  if (!check_start(c, "dst", v->dst, BLOCK_BYTES) || !check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !check_start(c, "src1", v->b, BLOCK_BYTES))
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
-  for (int k = 0; k < r->repeat; k++) {
+  for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
     int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
-    if (!touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, how)) return;
-    if (v->a && !touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
-    if (v->b && !touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ)) return;
-    if (v->a) gather_repeat(c, a, v->a, oa, c->es, r->a_block);
-    if (v->b) gather_repeat(c, b, v->b, ob, c->es, r->b_block);
-    if (reads_dst(v->op)) gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+    if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, how)) return;
+    if (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
+    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ)) return;
+    if (v->a) acsim_vec_gather_repeat(c, a, v->a, oa, c->es, r->a_block);
+    if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
+    if (reads_dst(v->op)) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
     compute(c, d, a, b, c->lanes);
     scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
   }
@@ -411,12 +409,14 @@ static void elementwise_repeat(const call *c) {
 static void compare_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  if (!check_start(c, "dst", v->dst, BLOCK_BYTES) || !check_start(c, "src0", v->a, BLOCK_BYTES)) return;
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES))
+    return;
   if (r->a_block != 1 || (v->b && r->b_block != 1)) {
     acsim_fault(c->b->s, c->b, "not-modelled", c->at, "%s with a block stride other than 1 is not modelled", c->name);
     return;
   }
-  for (int k = 0; k < r->repeat; k++) { /* the mask has no effect on Atlas A2 (asc-devkit docs/zh, Compare) */
+  for (int k = c->from; k < c->from + r->repeat;
+       k++) { /* the mask has no effect on Atlas A2 (asc-devkit docs/zh, Compare) */
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES,
             to = (int64_t)k * c->lanes / 8;
     acsim_access x[] = {{"dst", v->dst, to, c->lanes / 8, 1, ACSIM_WRITE},
@@ -434,15 +434,15 @@ static void select_repeat(const call *c) {
   uint8_t scalar[8] = {0};
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   note_select(c);
-  int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)r->repeat * c->lanes) / 8;
+  int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)(c->from + r->repeat) * c->lanes) / 8;
   acsim_access m = {"selMask", v->c, 0, mask_bytes, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT};
   if (r->repeat && !acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1)) return;
-  for (int k = 0; k < r->repeat; k++) {
+  for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    if (!touch_repeat(c, "dst", v->dst, od, c->es, r->dst_block, ACSIM_WRITE)) return;
-    if (!touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ | ACSIM_SOFT)) return;
-    if (v->b && !touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ | ACSIM_SOFT)) return;
+    if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->es, r->dst_block, ACSIM_WRITE)) return;
+    if (!acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ | ACSIM_SOFT)) return;
+    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ | ACSIM_SOFT)) return;
     for (int i = 0; i < c->lanes; i++) {
       if (!lane_on(r, i)) continue;
       int64_t d = od + lane_offset(i, c->es, r->dst_block), a = oa + lane_offset(i, c->es, r->a_block);
@@ -571,17 +571,23 @@ static void whole_reduce(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int bytes = result_bytes(c);
-  if (mask_empty(c) || !check_start(c, "src", v->a, BLOCK_BYTES) || !check_start(c, "dst", v->dst, bytes)) return;
-  for (int k = 0; k < r->repeat; k++) {
+  if (mask_empty(c) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "dst", v->dst, bytes))
+    return;
+  for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * bytes;
     acsim_access x = {"dst", v->dst, od, bytes, 1, ACSIM_WRITE};
-    if (!touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
+    if (!acsim_vec_touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1)) return;
     uint8_t lanes[REPEAT_BYTES], sum[4] = {0};
     best m = {0};
-    gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
+    acsim_vec_gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
     reduce_one(c, lanes, &m, sum);
     put_result(c, od, &m, sum);
+    if (!is_sum(v->op) && (k == 0 || better(v->op, m.value, c->b->peak_value))) {
+      c->b->peak_value = m.value;
+      c->b->peak_index = (int64_t)k * c->lanes + m.index;
+    }
   }
 }
 
@@ -595,15 +601,16 @@ static void reduce_repeat(const call *c) {
   int64_t need = ac_reduce_work_bytes(inst, (ac_dtype)v->type, (int64_t)r->repeat * c->lanes);
   acsim_access x[] = {{"dst", v->dst, 0, index ? 2 * c->es : c->es, index ? 2 * c->es : c->es, ACSIM_WRITE},
                       {"the work tensor", v->b, 0, need, BLOCK_BYTES, ACSIM_WRITE}};
-  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2) || !check_start(c, "src", v->a, BLOCK_BYTES)) return;
+  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES))
+    return;
   int64_t n = r->repeat;
   uint8_t *part = ac_alloc_n(c->b->arena, (size_t)n, (size_t)c->es), lanes[REPEAT_BYTES];
   best all = {0};
   for (int64_t k = 0; k < n; k++) {
     int64_t oa = k * r->a_repeat * BLOCK_BYTES;
     best m = {0};
-    if (!touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
-    gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
+    if (!acsim_vec_touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
+    acsim_vec_gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
     reduce_one(c, lanes, &m, part + k * c->es);
     if (!sum && (!all.any || better(v->op, m.value, all.value))) all = (best){m.value, k * c->lanes + m.index, true};
   }
@@ -630,13 +637,14 @@ static void part_reduce(const call *c) {
   const acsim_repeat *r = v->repeat;
   bool pair = v->op == ACSIM_OP_PairReduceSum;
   int group = pair ? 2 : BLOCK_BYTES / c->es, step = pair ? 128 : 8 * c->es;
-  if (!check_start(c, "src", v->a, BLOCK_BYTES) || !check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es))
+  if (!acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es))
     return;
-  for (int k = 0; k < r->repeat; k++) {
+  for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * step;
     uint8_t lanes[REPEAT_BYTES];
-    if (!touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
-    gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
+    if (!acsim_vec_touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
+    acsim_vec_gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
     for (int g = 0; g < c->lanes / group; g++) {
       uint64_t m[2] = {0, 0};
       best top = {0};
@@ -662,7 +670,8 @@ static void part_reduce(const call *c) {
 static void brcb(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  if (!check_start(c, "dst", v->dst, BLOCK_BYTES) || !check_start(c, "src", v->a, BLOCK_BYTES)) return;
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES))
+    return;
   for (int k = 0; k < r->repeat; k++) {
     acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
@@ -676,21 +685,6 @@ static void brcb(const call *c) {
       for (int i = 0; i < BLOCK_BYTES; i++) p[i] = eight[j * c->es + i % c->es];
       mark(c, v->dst, d.off, BLOCK_BYTES);
     }
-  }
-}
-
-/* dst[i] = src at byte offset b[i] + v->i */
-static void gather(const call *c) {
-  const acsim_vector *v = c->v;
-  acsim_access x[] = {{"dst", v->dst, 0, v->count * c->es, BLOCK_BYTES, ACSIM_WRITE},
-                      {"srcOffset", v->b, 0, v->count * 4, BLOCK_BYTES, ACSIM_READ}};
-  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return;
-  for (int64_t i = 0; i < v->count; i++) {
-    int64_t off = (int64_t)ac_load_int(AC_U32, acsim_data(c->b, v->b, 0), i) + v->i;
-    acsim_access s = {"src", v->a, off, c->es, c->es, ACSIM_READ};
-    if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
-    memcpy(acsim_data(c->b, v->dst, i * c->es), acsim_data(c->b, v->a, off), (size_t)c->es);
-    mark(c, v->dst, i * c->es, c->es);
   }
 }
 
@@ -749,12 +743,13 @@ static bool bad_repeat(const call *c) {
   const acsim_repeat *r = c->v->repeat;
   bool large = c->v->op == ACSIM_OP_ReduceSum || c->v->op == ACSIM_OP_ReduceMax || c->v->op == ACSIM_OP_ReduceMin ||
                c->v->op == ACSIM_OP_GatherMask;
-  if (r->repeat < 0 || (!large && r->repeat > MAX_REPEAT)) {
+  if (r->repeat < 0 || (!large && !c->counted && r->repeat > MAX_REPEAT)) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: repeatTimes is %d, the instruction takes 0..%d", c->name,
                 r->repeat, MAX_REPEAT);
     return true;
   }
-  if (c->lanes == 64 && r->mask[1] && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb) {
+  if (c->lanes == 64 && r->mask[1] && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb &&
+      r->form != ACSIM_MASK_REGISTER) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: the mask has lanes beyond the %d of a repeat", c->name,
                 c->lanes);
     return true;
@@ -762,12 +757,26 @@ static bool bad_repeat(const call *c) {
   return r->repeat == 0;
 }
 
-static uint64_t with_repeat(const call *c) {
+static uint64_t one_repeat_call(const call *c) {
   if (bad_repeat(c)) return 0;
   switch (c->v->op) {
   case ACSIM_OP_Compare:
+    if (!c->v->dst) {
+      acsim_vec_compare_register(c);
+      break;
+    } /* FALLTHROUGH */
   case ACSIM_OP_CompareScalar: compare_repeat(c); break;
-  case ACSIM_OP_Select: select_repeat(c); break;
+  case ACSIM_OP_Select:
+    if (c->v->c)
+      select_repeat(c);
+    else
+      acsim_vec_select_register(c);
+    break;
+  case ACSIM_OP_Gather: acsim_vec_gather(c); break;
+  case ACSIM_OP_Scatter: acsim_vec_scatter(c); break;
+  case ACSIM_OP_Gatherb: acsim_vec_gatherb(c); break;
+  case ACSIM_OP_CreateVecIndex: acsim_vec_iota_repeat(c); break;
+  case ACSIM_OP_AccumulateSum: acsim_vec_accumulate(c); break;
   case ACSIM_OP_WholeReduceSum:
   case ACSIM_OP_WholeReduceMax:
   case ACSIM_OP_WholeReduceMin: whole_reduce(c); break;
@@ -779,10 +788,42 @@ static uint64_t with_repeat(const call *c) {
   case ACSIM_OP_ReduceMax:
   case ACSIM_OP_ReduceMin: reduce_repeat(c); break;
   case ACSIM_OP_Brcb: brcb(c); break;
-  case ACSIM_OP_GatherMask: return gather_mask(c);
+  case ACSIM_OP_GatherMask: return (uint64_t)(c->b->gather_count = (int64_t)gather_mask(c));
   default: elementwise_repeat(c); break;
   }
   return 0;
+}
+
+/* Fetches the mask from where the call says, and in counter mode turns the number of elements into repeats: the instruction's own
+ * repeat times do nothing then (asc-devkit docs/zh, mask operations). */
+static uint64_t with_repeat(const call *given) {
+  call own = *given, *c = &own;
+  acsim_vector v = *c->v;
+  acsim_repeat r = *c->v->repeat;
+  acsim_block *b = c->b;
+  v.repeat = &r;
+  c->v = &v;
+  bool masked = v.op != ACSIM_OP_GatherMask && v.op != ACSIM_OP_Brcb && v.op != ACSIM_OP_Gatherb;
+  if (masked && r.form != ACSIM_MASK_REGISTER) {
+    bool elements = b->mask_counter && r.form == ACSIM_MASK_FIRST;
+    b->mask[0] = elements ? r.first : r.mask[0];
+    b->mask[1] = elements ? 0 : r.mask[1];
+  }
+  if (!masked || !b->mask_counter) {
+    if (r.form == ACSIM_MASK_REGISTER) memcpy(r.mask, b->mask, sizeof r.mask);
+    if (c->lanes == 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */
+    return one_repeat_call(c);
+  }
+  int64_t n = (int64_t)b->mask[0], tail = n % c->lanes;
+  if (n / c->lanes > INT32_MAX - 1) n = tail = 0;
+  masks(r.mask, c->lanes);
+  r.repeat = (int32_t)(n / c->lanes);
+  c->counted = true;
+  if (r.repeat) one_repeat_call(c);
+  c->from = r.repeat;
+  masks(r.mask, tail);
+  r.repeat = 1;
+  return tail ? one_repeat_call(c) : 0;
 }
 
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
@@ -793,6 +834,8 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
             acsim_type_bytes(v->type),
             acsim_type_bytes(v->dst_type),
             0,
+            false,
+            0,
             false};
   acsim_order_begin(c.b);
   c.saturate = c.b->s->cfg.saturate;
@@ -801,6 +844,9 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (c.lanes > MAX_LANES) c.lanes = MAX_LANES; /* 8-bit sources work in half's lanes */
   if (!check_types(&c)) return 0;
   if (v->repeat) return with_repeat(&c);
+  /* the count form works in counter mode, and leaves normal mode with a full mask behind */
+  c.b->mask_counter = false;
+  c.b->mask[0] = c.b->mask[1] = ~0ull;
   if (bad_count(&c)) return 0;
   switch (v->op) {
   case ACSIM_OP_Compare:
@@ -810,7 +856,8 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   case ACSIM_OP_ReduceMax:
   case ACSIM_OP_ReduceMin: reduce_count(&c); break;
   case ACSIM_OP_CreateVecIndex: iota(&c); break;
-  case ACSIM_OP_Gather: gather(&c); break;
+  case ACSIM_OP_Gather: acsim_vec_gather(&c); break;
+  case ACSIM_OP_Scatter: acsim_vec_scatter(&c); break;
   default: elementwise(&c); break;
   }
   return 0;

@@ -69,6 +69,7 @@ static void host_tensor(acsim_host_tensor *to, const ac_sim_tensor *t) {
   to->name = t->name;
   to->dtype = ac_run_ge(t->dtype);
   to->rank = t->rank;
+  to->list = t->list;
   for (int i = 0; i < t->rank; i++) to->shape[i] = t->shape[i];
   to->data = t->output && !t->also_input ? NULL : t->data;
 }
@@ -228,12 +229,44 @@ static void call_entry(void *user) {
   e->run(e->args);
 }
 
-static int gather_args(const ac_run_job *j, entry *e) {
+/* The list that a kernel gets for a DYNAMIC parameter: the offset of the addresses, a record for each tensor (dimensions in the low
+ * half, number in the high half; then the shape), the addresses (asc-devkit docs/zh, ListTensorDesc). */
+static void *make_list(ac_run_shared *o, acsim_session *s, const ac_sim_tensor *const *t, int n) {
+  int64_t words = 1;
+  for (int i = 0; i < n; i++) words += 2 + t[i]->rank;
+  uint64_t *p = ac_run_map(o, words * 8);
+  if (!p) return NULL;
+  int64_t at = 1;
+  for (int i = 0; i < n; i++) {
+    p[at++] = (uint64_t)i << 32 | (uint64_t)t[i]->rank;
+    for (int k = 0; k < t[i]->rank; k++) p[at++] = (uint64_t)t[i]->shape[k];
+  }
+  p[0] = (uint64_t)at * 8;
+  for (int i = 0; i < n; i++) p[at++] = (uint64_t)(uintptr_t)t[i]->data;
+  acsim_add_buffer(
+      s, &(acsim_buffer){.name = "list of tensors", .data = p, .bytes = words * 8, .elem = 8, .kind = ACSIM_INPUT});
+  return p;
+}
+
+/* Inputs, then outputs; the tensors of a list are one argument. s NULL: no lists. */
+static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
   int n = 0;
-  for (int i = 0; i < j->n_tensors; i++)
-    if (!j->tensors[i].output || j->tensors[i].also_input) e->args[n++] = j->tensors[i].data;
-  for (int i = 0; i < j->n_tensors; i++)
-    if (j->tensors[i].output) e->args[n++] = j->tensors[i].data;
+  for (int out = 0; out < 2; out++) {
+    const ac_sim_tensor *group[ACSIM_HOST_TENSORS];
+    int len = 0;
+    for (int i = 0; i <= j->n_tensors; i++) {
+      const ac_sim_tensor *t = i < j->n_tensors ? &j->tensors[i] : NULL;
+      if (t && !(out ? t->output : !t->output || t->also_input)) continue;
+      if (len && (!t || t->list != group[0]->list)) {
+        e->args[n++] = make_list(j->out, s, group, len);
+        len = 0;
+      }
+      if (t && t->list && s)
+        group[len++] = t;
+      else if (t)
+        e->args[n++] = t->data;
+    }
+  }
   return n;
 }
 
@@ -247,12 +280,12 @@ static int run_msopgen(const ac_run_job *j) {
   acsim_entry_args_fn count = (acsim_entry_args_fn)symbol(o, h, "acsim_entry_args");
   entry e = {.run = (acsim_entry_run_fn)symbol(o, h, "acsim_entry_run")};
   if (!count || !e.run || o->call.block_dim == 0) return 0;
-  int n = gather_args(j, &e);
+  acsim_session *s = ac_run_session_open(j);
+  int n = gather_args(j, s, &e);
   if (count() != n + 2)
     return problem(o, AC_RUN_HOST_MISFIT,
                    "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d", j->lib->spec.op,
                    (int)count(), n, n + 2);
-  acsim_session *s = ac_run_session_open(j);
   void *workspace = ac_run_map(o, o->workspace);
   if (o->problem) return 0;
   int64_t system = (int64_t)o->call.library_workspace;
@@ -264,7 +297,8 @@ static int run_msopgen(const ac_run_job *j) {
     acsim_add_buffer(
         s, &(acsim_buffer){
                .name = "tiling", .data = o->tiling, .bytes = o->tiling_bytes, .elem = 1, .kind = ACSIM_TILING});
-  e.args[n] = workspace;
+  /* the code that CANN generates around the kernel passes the user's part (8.1, tbe/tikcpp/compile_op.py) */
+  e.args[n] = workspace ? (uint8_t *)workspace + scratch.system : NULL;
   e.args[n + 1] = o->tiling;
   o->stage = AC_STAGE_BLOCKS;
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
@@ -289,7 +323,7 @@ static int run_direct(const ac_run_job *j) {
   run_fn run = (run_fn)symbol(o, h, name);
   if (!workspace || !run) return 0;
   entry e = {0};
-  int n = gather_args(j, &e);
+  int n = gather_args(j, NULL, &e);
   const int64_t *shapes[MAX_ARGS];
   int32_t ranks[MAX_ARGS];
   double attrs[ACSIM_HOST_ATTRS];

@@ -52,6 +52,7 @@ typedef struct {
   int64_t bytes;
   bool output;     /* poisoned before the run; every element must be written exactly once */
   bool also_input; /* in place: not poisoned, may be written once */
+  int list; /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
 } ac_sim_tensor;
 /* Anonymous shared memory of n bytes (n may be 0), not touched until used; NULL when the host refuses. */
 void *ac_sim_alloc(int64_t n);

@@ -19,6 +19,7 @@ typedef struct {
   int32_t rank;
   int64_t shape[ACSIM_HOST_RANK];
   const void *data; /* for inputs that the OpDef declares ValueDepend; NULL otherwise */
+  int32_t list;     /* neighbours with the same number above 0 are one DYNAMIC parameter; 0: a parameter of its own */
 } acsim_host_tensor;
 
 enum { ACSIM_ATTR_FLOAT, ACSIM_ATTR_INT, ACSIM_ATTR_BOOL };

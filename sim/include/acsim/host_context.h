@@ -147,14 +147,35 @@ public:
   size_t capacity = 0, size = 0;
 };
 
+/* The tensors of one parameter among all inputs. */
+class AnchorInstanceInfo {
+public:
+  size_t GetInstanceNum() const { return count; }
+  size_t GetInstanceStart() const { return start; }
+  size_t start = 0, count = 0;
+};
+class ComputeNodeInfo {
+public:
+  const AnchorInstanceInfo *GetInputInstanceInfo(size_t i) const { return i < n ? v + i : nullptr; }
+  size_t GetIrInputsNum() const { return n; }
+  const AnchorInstanceInfo *v = nullptr;
+  size_t n = 0;
+};
+
 /* What every context knows of the node. */
 class ExtendedKernelContext {
 public:
+  const ComputeNodeInfo *GetComputeNodeInfo() const {
+    node_info.v = instances;
+    node_info.n = n_params;
+    return &node_info;
+  }
+  const AnchorInstanceInfo *GetIrInputInstanceInfo(size_t i) const { return i < n_params ? &instances[i] : nullptr; }
   const CompileTimeTensorDesc *GetInputDesc(size_t i) const { return at(in_desc, n_in, i); }
-  const CompileTimeTensorDesc *GetOptionalInputDesc(size_t i) const { return at(in_desc, n_in, i); }
-  const CompileTimeTensorDesc *GetRequiredInputDesc(size_t i) const { return at(in_desc, n_in, i); }
+  const CompileTimeTensorDesc *GetOptionalInputDesc(size_t i) const { return at(in_desc, n_in, dynamic(i, 0)); }
+  const CompileTimeTensorDesc *GetRequiredInputDesc(size_t i) const { return at(in_desc, n_in, dynamic(i, 0)); }
   const CompileTimeTensorDesc *GetDynamicInputDesc(size_t i, size_t r) const {
-    return r ? nullptr : at(in_desc, n_in, i);
+    return at(in_desc, n_in, dynamic(i, r));
   }
   const CompileTimeTensorDesc *GetOutputDesc(size_t i) const { return at(out_desc, n_out, i); }
   size_t GetComputeNodeInputNum() const { return n_in; }
@@ -167,26 +188,32 @@ public:
   static constexpr size_t kMax = ACSIM_HOST_TENSORS;
   CompileTimeTensorDesc in_desc[kMax], out_desc[kMax];
   Tensor in[kMax], out[kMax];
-  size_t n_in = 0, n_out = 0;
+  size_t n_in = 0, n_out = 0, n_params = 0;
+  AnchorInstanceInfo instances[kMax];
+  mutable ComputeNodeInfo node_info;
   RuntimeAttrs attrs;
   const char *type = "";
   acsim_host_call *call = nullptr;
 
 protected:
+  /* Number r of parameter i among all inputs; kMax: there is none. */
+  size_t dynamic(size_t i, size_t r) const {
+    return i < n_params && r < instances[i].count ? instances[i].start + r : kMax;
+  }
   template <class T> static const T *at(const T *v, size_t n, size_t i) { return i < n ? v + i : nullptr; }
 };
 
 class TilingContext : public ExtendedKernelContext {
 public:
   const StorageShape *GetInputShape(size_t i) const { return i < n_in ? &in[i].shape : nullptr; }
-  const StorageShape *GetOptionalInputShape(size_t i) const { return GetInputShape(i); }
-  const StorageShape *GetRequiredInputShape(size_t i) const { return GetInputShape(i); }
-  const StorageShape *GetDynamicInputShape(size_t i, size_t r) const { return r ? nullptr : GetInputShape(i); }
+  const StorageShape *GetOptionalInputShape(size_t i) const { return GetInputShape(dynamic(i, 0)); }
+  const StorageShape *GetRequiredInputShape(size_t i) const { return GetInputShape(dynamic(i, 0)); }
+  const StorageShape *GetDynamicInputShape(size_t i, size_t r) const { return GetInputShape(dynamic(i, r)); }
   const StorageShape *GetOutputShape(size_t i) const { return i < n_out ? &out[i].shape : nullptr; }
   const Tensor *GetInputTensor(size_t i) const { return at(in, n_in, i); }
-  const Tensor *GetOptionalInputTensor(size_t i) const { return at(in, n_in, i); }
-  const Tensor *GetRequiredInputTensor(size_t i) const { return at(in, n_in, i); }
-  const Tensor *GetDynamicInputTensor(size_t i, size_t r) const { return r ? nullptr : at(in, n_in, i); }
+  const Tensor *GetOptionalInputTensor(size_t i) const { return at(in, n_in, dynamic(i, 0)); }
+  const Tensor *GetRequiredInputTensor(size_t i) const { return at(in, n_in, dynamic(i, 0)); }
+  const Tensor *GetDynamicInputTensor(size_t i, size_t r) const { return at(in, n_in, dynamic(i, r)); }
   const void *GetCompileInfo() const { return compile_info; }
   template <class T> const T *GetCompileInfo() const { return static_cast<const T *>(compile_info); }
   ge::graphStatus SetTilingKey(uint64_t key) { return call->tiling_key = key, ge::GRAPH_SUCCESS; }
@@ -244,12 +271,12 @@ using KernelContext = TilingParseContext;
 class InferShapeContext : public ExtendedKernelContext {
 public:
   const Shape *GetInputShape(size_t i) const { return i < n_in ? &in[i].shape.GetStorageShape() : nullptr; }
-  const Shape *GetOptionalInputShape(size_t i) const { return GetInputShape(i); }
-  const Shape *GetRequiredInputShape(size_t i) const { return GetInputShape(i); }
-  const Shape *GetDynamicInputShape(size_t i, size_t r) const { return r ? nullptr : GetInputShape(i); }
+  const Shape *GetOptionalInputShape(size_t i) const { return GetInputShape(dynamic(i, 0)); }
+  const Shape *GetRequiredInputShape(size_t i) const { return GetInputShape(dynamic(i, 0)); }
+  const Shape *GetDynamicInputShape(size_t i, size_t r) const { return GetInputShape(dynamic(i, r)); }
   const Tensor *GetInputTensor(size_t i) const { return at(in, n_in, i); }
-  const Tensor *GetOptionalInputTensor(size_t i) const { return at(in, n_in, i); }
-  const Tensor *GetRequiredInputTensor(size_t i) const { return at(in, n_in, i); }
+  const Tensor *GetOptionalInputTensor(size_t i) const { return at(in, n_in, dynamic(i, 0)); }
+  const Tensor *GetRequiredInputTensor(size_t i) const { return at(in, n_in, dynamic(i, 0)); }
   Shape *GetOutputShape(size_t i) { return i < n_out ? &shapes[i] : nullptr; }
   Shape shapes[kMax];
 };

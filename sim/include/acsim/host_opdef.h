@@ -217,10 +217,10 @@ struct op_register {
 };
 } // namespace acsim_host
 
-#define OP_ADD(opType, ...)                                                              \
-  static acsim_host::op_register acsim_op_##opType(#opType, []() -> const ops::OpDef * { \
-    static opType acsim_def(#opType);                                                    \
-    return &acsim_def;                                                                   \
+#define OP_ADD(opType, ...)                                                                \
+  static acsim_host::op_register acsim_op_##opType(#opType, []() -> const ::ops::OpDef * { \
+    static opType acsim_def(#opType);                                                      \
+    return &acsim_def;                                                                     \
   })
 
 #include "acsim/host_run.h"

@@ -39,25 +39,37 @@ inline bool complain(acsim_host_call *c, int32_t status, const char *fmt, const 
   return false;
 }
 
+/* Where the tensors of each parameter begin: start[n] is behind the last. Returns how many parameters there are. */
+inline int32_t parameters(const acsim_host_tensor *t, int32_t n, int32_t *start) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (!i || !t[i].list || t[i].list != t[i - 1].list) start[count++] = i;
+  start[count] = n;
+  return count;
+}
+/* Do the tensors of every parameter have the dtype that column `col` declares? */
+inline bool column_fits(const ops::OpDef &op, const acsim_host::list<ops::OpParamDef> &v, const acsim_host_tensor *t,
+                        const int32_t *start, size_t col) {
+  for (size_t i = 0; i < v.size(); i++)
+    for (int32_t k = start[i]; k < start[i + 1]; k++)
+      if (declared(op, v[i], col) != t[k].dtype) return false;
+  return true;
+}
 /* Counts and dtypes against the OpDef; sets the column. */
 inline bool check_call(const ops::OpDef &op, acsim_host_call *c) {
-  if (static_cast<size_t>(c->n_inputs) != op.inputs.size())
+  int32_t in[ACSIM_HOST_TENSORS + 1], out[ACSIM_HOST_TENSORS + 1];
+  int32_t n_in = parameters(c->inputs, c->n_inputs, in), n_out = parameters(c->outputs, c->n_outputs, out);
+  if (static_cast<size_t>(n_in) != op.inputs.size())
     return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef of %s declares %lld inputs, the graph has %lld", op.type,
-                    static_cast<long long>(op.inputs.size()), c->n_inputs);
-  if (static_cast<size_t>(c->n_outputs) != op.outputs.size())
+                    static_cast<long long>(op.inputs.size()), n_in);
+  if (static_cast<size_t>(n_out) != op.outputs.size())
     return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef of %s declares %lld outputs, the graph has %lld", op.type,
-                    static_cast<long long>(op.outputs.size()), c->n_outputs);
-  for (size_t col = 0; col < columns(op); col++) {
-    bool fits = true;
-    for (size_t i = 0; i < op.inputs.size() && fits; i++)
-      fits = declared(op, op.inputs[i], col) == c->inputs[i].dtype;
-    for (size_t i = 0; i < op.outputs.size() && fits; i++)
-      fits = declared(op, op.outputs[i], col) == c->outputs[i].dtype;
-    if (fits) {
+                    static_cast<long long>(op.outputs.size()), n_out);
+  for (size_t col = 0; col < columns(op); col++)
+    if (column_fits(op, op.inputs, c->inputs, in, col) && column_fits(op, op.outputs, c->outputs, out, col)) {
       c->dtype_column = static_cast<int32_t>(col);
       return true;
     }
-  }
   char got[200] = "";
   size_t at = 0;
   for (int32_t i = 0; i < c->n_inputs + c->n_outputs && at < sizeof got; i++)
@@ -125,8 +137,15 @@ inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_hos
   x.n_out = static_cast<size_t>(c->n_outputs);
   for (size_t i = 0; i < x.n_in; i++) {
     fill_tensor(x.in[i], x.in_desc[i], c->inputs[i]);
-    if (op.inputs[i].depend != ops::IGNORE) x.in[i].data = c->inputs[i].data;
   }
+  int32_t start[ACSIM_HOST_TENSORS + 1], n = parameters(c->inputs, c->n_inputs, start);
+  for (int32_t i = 0; i < n; i++) {
+    x.instances[i].start = static_cast<size_t>(start[i]);
+    x.instances[i].count = static_cast<size_t>(start[i + 1] - start[i]);
+    for (int32_t k = start[i]; k < start[i + 1]; k++)
+      if (op.inputs[static_cast<size_t>(i)].depend != ops::IGNORE) x.in[k].data = c->inputs[k].data;
+  }
+  x.n_params = static_cast<size_t>(n);
   for (size_t i = 0; i < x.n_out; i++) fill_tensor(x.out[i], x.out_desc[i], c->outputs[i]);
   return fill_attrs(x, op, c, store);
 }
@@ -208,6 +227,11 @@ struct text {
 };
 inline void put_struct(const optiling::TilingDef &d, void *user) {
   text *t = static_cast<text *>(user);
+  for (size_t i = 0; i < d.GetFieldInfo().size();
+       i++) { /* the library's own tiling data: its headers have the struct */
+    const char *s = d.GetFieldInfo()[i].structType_;
+    if (s && !::strcmp(s, "SoftMaxTiling")) t->put("#include \"kernel_tiling/kernel_tiling.h\"\n");
+  }
   t->put("struct alignas(8) ");
   t->put(d.GetTilingClassName());
   t->put(" {\n");
@@ -249,6 +273,22 @@ inline void put_column(text &t, const ops::OpDef &op, const acsim_host::list<ops
 inline int64_t describe(const char *op_type, char *out, int64_t n) {
   text t = {out, n, 0};
   t.put("#include <stdint.h>\n");
+  /* numbers, so that a kernel's #if ORIG_DTYPE_X == DT_BF16 compares */
+  static const struct {
+    const char *name;
+    int value;
+  } dtypes[] = {
+#define G(name, value, bytes, cpp) {#name, value},
+      ACSIM_GE_DTYPES(G)
+#undef G
+  };
+  for (const auto &d : dtypes) {
+    t.put("#define ");
+    t.put(d.name);
+    t.put(" ");
+    t.number(static_cast<unsigned long long>(d.value));
+    t.put("\n");
+  }
   const char *own = nullptr;
   for (tiling_class *c = tiling_first; c; c = c->next) {
     bool again = false; /* one class may serve several operators or tiling keys */

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "library_table.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -68,18 +70,17 @@ typedef struct {
 } acsim_global;
 
 /* Vector instructions by their AscendC names. */
-#define ACSIM_VECTOR_OPS(X)                                                                                         \
-  X(Exp)                                                                                                            \
-  X(Ln)                                                                                                             \
-  X(Abs)                                                                                                            \
-  X(Reciprocal)                                                                                                     \
-  X(Sqrt)                                                                                                           \
-  X(Rsqrt)                                                                                                          \
-  X(Relu) X(Not) X(Add) X(Sub) X(Mul) X(Div) X(Max) X(Min) X(And) X(Or) X(AddRelu) X(SubRelu) X(MulAddDst)          \
-      X(FusedMulAdd) X(FusedMulAddRelu) X(Adds) X(Muls) X(Maxs) X(Mins) X(LeakyRelu) X(ShiftLeft) X(ShiftRight)     \
-          X(Axpy) X(Duplicate) X(Cast) X(Compare) X(CompareScalar) X(Select) X(ReduceSum) X(ReduceMax) X(ReduceMin) \
-              X(WholeReduceSum) X(WholeReduceMax) X(WholeReduceMin) X(BlockReduceSum) X(BlockReduceMax)             \
-                  X(BlockReduceMin) X(PairReduceSum) X(Brcb) X(CreateVecIndex) X(Gather) X(GatherMask) X(Copy)
+#define ACSIM_VECTOR_OPS(X)                                                                                          \
+  X(Exp)                                                                                                             \
+  X(Ln)                                                                                                              \
+  X(Abs)                                                                                                             \
+  X(Reciprocal)                                                                                                      \
+  X(Sqrt) X(Rsqrt) X(Relu) X(Not) X(Add) X(Sub) X(Mul) X(Div) X(Max) X(Min) X(And) X(Or) X(AddRelu) X(SubRelu)       \
+      X(MulAddDst) X(FusedMulAdd) X(FusedMulAddRelu) X(Adds) X(Muls) X(Maxs) X(Mins) X(LeakyRelu) X(ShiftLeft)       \
+          X(ShiftRight) X(Axpy) X(Duplicate) X(Cast) X(Compare) X(CompareScalar) X(Select) X(ReduceSum) X(ReduceMax) \
+              X(ReduceMin) X(WholeReduceSum) X(WholeReduceMax) X(WholeReduceMin) X(BlockReduceSum) X(BlockReduceMax) \
+                  X(BlockReduceMin) X(PairReduceSum) X(Brcb) X(CreateVecIndex) X(Gather) X(GatherMask) X(Copy)       \
+                      X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum)
 enum {
 #define X(name) ACSIM_OP_##name,
   ACSIM_VECTOR_OPS(X)
@@ -93,7 +94,24 @@ typedef struct {
   int32_t repeat;
   uint16_t dst_block, a_block, b_block;
   uint16_t dst_repeat, a_repeat, b_repeat;
+  uint8_t form;   /* where the mask comes from: ACSIM_MASK_... */
+  uint64_t first; /* ACSIM_MASK_FIRST: how many lanes; in counter mode, how many elements */
 } acsim_repeat;
+enum { ACSIM_MASK_BITS, ACSIM_MASK_FIRST, ACSIM_MASK_REGISTER /* isSetMask = false */ };
+/* The mask register: SetVectorMask, SetMaskCount and SetMaskNorm. In counter mode bits[0] is a number of elements. */
+void acsim_mask_set(uint64_t high, uint64_t low);
+void acsim_mask_counter(int32_t on);
+/* Registers that vector instructions leave: of the last WholeReduceMax/Min, GatherMask, MrgSort; vcadd's accumulator. */
+void acsim_reduce_peak(int32_t type, void *value, void *index);
+int64_t acsim_gather_count(void);
+void acsim_merged(uint16_t counts[4]);
+double acsim_accumulated(void);
+/* Which view a UB address belongs to, for intrinsics that take plain pointers. NULL stays a view of nothing. */
+void acsim_local_of(const void *p, acsim_local *t);
+void acsim_set_deq_scale(uint64_t bits);
+/* CMPMASK (128 bits): to and from UB. */
+void acsim_cmp_mask_get(const acsim_local *dst, const char *file, int32_t line);
+void acsim_cmp_mask_set(const acsim_local *src, const char *file, int32_t line);
 
 typedef struct {
   uint8_t op;             /* ACSIM_OP_... */
@@ -129,6 +147,84 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *c, const char *file,
                       int32_t line);
 void acsim_set_pad_value(uint64_t bits);
+/* DataCopy with Nd2NzParams and Nz2NdParamsFull. Sizes and strides in elements; C0 and N strides of the blocked side in
+ * 32-byte blocks. */
+typedef struct {
+  uint8_t type;
+  uint32_t nd_num, n_value, d_value;
+  int64_t nd_matrix, nd_row;      /* strides of the plain side, elements */
+  int64_t nz_c0, nz_n, nz_matrix; /* strides of the blocked side: blocks, blocks, elements */
+} acsim_nz;
+void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const acsim_local *l, const acsim_nz *c,
+                         const char *file, int32_t line);
+void acsim_copy_nz_to_nd(const acsim_global *dst, const acsim_local *src, const acsim_nz *c, const char *file,
+                         int32_t line);
+/* Fills n elements of global memory with a value. pipe: of the instruction (InitGlobalMemory: MTE3 after V). */
+void acsim_fill_gm(const acsim_global *dst, int32_t type, const void *value, int64_t n, const char *what,
+                   const char *file, int32_t line);
+
+/* Transposes. */
+void acsim_transpose16(int32_t type, const acsim_local *dst, const acsim_local *src, const char *file, int32_t line);
+typedef struct {
+  uint8_t type, dst_high, src_high;
+  int32_t repeat;
+  uint32_t dst_step, src_step; /* 32-byte blocks between repeats */
+} acsim_5hd;
+void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const acsim_5hd *c, const char *file,
+                     int32_t line);
+/* The transposes by shape: kind as AscendC's TransposeType. */
+void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, const acsim_local *src,
+                           const acsim_local *tmp, const int64_t nchw[4], const char *file, int32_t line);
+
+void acsim_address_register(int32_t reg, const uint64_t addresses[8]);
+uint64_t acsim_address(int32_t reg, int32_t i);
+
+/* Sorting. */
+enum { ACSIM_SORT32, ACSIM_RP_SORT16, ACSIM_PROPOSAL_CONCAT, ACSIM_PROPOSAL_EXTRACT, ACSIM_EXTRACT };
+void acsim_sort(int32_t op, int32_t type, const acsim_local *dst, const acsim_local *dst1, const acsim_local *src0,
+                const acsim_local *src1, int32_t repeat, int32_t mode, const char *file, int32_t line);
+typedef struct {
+  uint8_t type, proposals; /* records of 8 elements (MrgSort4) instead of 8 bytes */
+  uint8_t suspend;         /* stop when a list is used up */
+  uint16_t valid;          /* bits of the lists that count */
+  int32_t repeat;
+  uint32_t length[4];
+} acsim_merge;
+void acsim_merge_sort(const acsim_local *dst, const acsim_local *const src[4], const acsim_merge *m, const char *file,
+                      int32_t line);
+
+/* The high-level library (library_table.h). tmp NULL: the function takes what TPipe's buffers leave of UB. */
+typedef struct {
+  uint8_t op, type, dst_type;
+  uint8_t reuse;                        /* isReuseSource */
+  uint8_t scalar_first;                 /* the scalar is the first operand */
+  const acsim_local *dst, *a, *b, *tmp; /* b NULL: the scalar */
+  double f;
+  int64_t i;
+  int64_t count;
+} acsim_library;
+void acsim_lib(const acsim_library *c, const char *file, int32_t line);
+int32_t acsim_stack_buffer(acsim_local *t, const char *file, int32_t line);
+/* dst[i] = first + i * step, in the element type */
+void acsim_lib_progression(int32_t type, const acsim_local *dst, double f, int64_t i, double df, int64_t di,
+                           int64_t count, const char *file, int32_t line);
+/* Sum and Mean over the first n of every row of `inner` elements. acc: the type sums are kept in. */
+void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *dst, const acsim_local *src,
+                   const acsim_local *tmp, int64_t outer, int64_t inner, int64_t n, const char *file, int32_t line);
+void acsim_lib_broadcast(int32_t type, int32_t dim, int32_t axis, const acsim_local *dst, const acsim_local *src,
+                         const acsim_local *tmp, const uint32_t *dst_shape, const uint32_t *src_shape,
+                         const char *file, int32_t line);
+/* dst = mask ? scalar : src (scalar_first: the other way round); a mask of one byte or more an element. */
+void acsim_lib_select(int32_t type, int32_t mask_type, int32_t scalar_first, const acsim_local *dst,
+                      const acsim_local *src, double scalar, const acsim_local *mask, const acsim_local *tmp,
+                      int64_t rows, int64_t src_columns, int64_t mask_columns, const char *file, int32_t line);
+enum { ACSIM_SOFTMAX, ACSIM_SOFTMAX_SIMPLE, ACSIM_SOFTMAX_GRAD, ACSIM_SOFTMAX_GRAD_FRONT };
+typedef struct {
+  uint8_t kind, type, sum_type;
+  const acsim_local *dst, *sum, *max, *src, *tmp; /* gradient: sum is the gradient that comes in */
+  int64_t m, k, valid_m, valid_k;                 /* rows, row length, and how much of both counts */
+} acsim_softmax;
+void acsim_lib_softmax(const acsim_softmax *c, const char *file, int32_t line);
 
 /* Scalar access; `index` in elements of `bytes`. */
 void acsim_local_get(const acsim_local *t, int64_t index, uint32_t bytes, void *out, const char *file, int32_t line);
@@ -174,13 +270,18 @@ void acsim_sync_all(const char *file, int32_t line);
 enum { ACSIM_ATOMIC_NONE, ACSIM_ATOMIC_ADD, ACSIM_ATOMIC_MAX, ACSIM_ATOMIC_MIN };
 void acsim_atomic(int32_t op, int32_t type); /* type -1: keep */
 
+/* Flags between cores: a counter each, mode 0 all vector cores, 1 and 2 the cores of one group. */
+void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);
+void acsim_cross_wait(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);
+
 /* The block. */
 int64_t acsim_block_index(void);
 int64_t acsim_block_count(void);
 uint64_t acsim_tiling_key(void);
 /* GetUserWorkspace: the user's part of the workspace buffer that starts at p; any other p comes back. */
 uint8_t *acsim_user_workspace(uint8_t *p);
-int64_t acsim_cycles(void); /* GetSystemCycle: counts API calls, not time */
+uint8_t *acsim_system_workspace(void); /* the start of the workspace; NULL: the launch has none */
+int64_t acsim_cycles(void);            /* GetSystemCycle: counts API calls, not time */
 /* A check that the kernel's own source makes (ASSERT). */
 void acsim_kernel_assert(const char *text, const char *file, int32_t line);
 void acsim_kernel_trap(const char *file, int32_t line);

@@ -107,6 +107,22 @@ void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Da
   acsim_copy c = acsim::copy_pad<T>(p, true, false);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }
+/* With DataCopyEnhancedParams: its fields only matter to copies out of L0C. */
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &p,
+              const DataCopyEnhancedParams &, ACSIM_AT) {
+  DataCopy(dst, src, p, file, line);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p,
+              const DataCopyEnhancedParams &, ACSIM_AT) {
+  DataCopy(dst, src, p, file, line);
+}
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p,
+              const DataCopyEnhancedParams &, ACSIM_AT) {
+  DataCopy(dst, src, p, file, line);
+}
 template <typename T, TPosition pos = TPosition::MAX> void SetPadValue(T value) {
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));

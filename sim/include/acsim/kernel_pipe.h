@@ -5,6 +5,12 @@
 #include "acsim/kernel_tensor.h"
 
 namespace AscendC {
+/* A tensor without a type, as the untyped forms of a queue hand it out. */
+struct TBufHandle {
+  acsim_local view_ = {};
+};
+
+/* Options of a queue: a mask, or a pointer to a TQueConfig. Only on-chip formats depend on them. */
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0> class TQueBind {
 public:
   TQueBind() {}
@@ -38,6 +44,21 @@ public:
     acsim_queue_pop_as(id_, &t.view_, static_cast<int32_t>(from), static_cast<int32_t>(to), file, line);
     return t;
   }
+  TBufHandle AllocBuffer(ACSIM_AT) {
+    TBufHandle t;
+    acsim_queue_alloc(id_, &t.view_, file, line);
+    return t;
+  }
+  bool EnQue(TBufHandle t, ACSIM_AT) {
+    acsim_queue_push(id_, &t.view_, file, line);
+    return true;
+  }
+  TBufHandle DeQue(ACSIM_AT) {
+    TBufHandle t;
+    acsim_queue_pop(id_, &t.view_, file, line);
+    return t;
+  }
+  void FreeBuffer(TBufHandle t, ACSIM_AT) { acsim_queue_free(id_, &t.view_, file, line); }
   bool VacantInQue() { return acsim_queue_vacant(id_) != 0; }
   bool HasTensorInQue() { return acsim_queue_count(id_) != 0; }
   int32_t GetTensorCountInQue() { return acsim_queue_count(id_); }
@@ -57,9 +78,14 @@ template <TPosition pos, int32_t depth = 1, auto mask = 0> using TSCM = TQueBind
 
 template <TPosition pos = TPosition::LCM> class TBuf {
 public:
-  template <typename T> LocalTensor<T> Get(ACSIM_AT) {
+  /* Not const char *: Get<T>(0) means a length of 0. */
+  struct place {
+    place(const char *n) : name(n) {}
+    const char *name;
+  };
+  template <typename T> LocalTensor<T> Get(place file = __builtin_FILE(), int32_t line = __builtin_LINE()) {
     LocalTensor<T> t;
-    acsim_tbuf_get(id_, 0, 0, &t.view_, file, line);
+    acsim_tbuf_get(id_, 0, 0, &t.view_, file.name, line);
     return t;
   }
   template <typename T> LocalTensor<T> Get(uint32_t len, ACSIM_AT) { return GetWithOffset<T>(len, 0, file, line); }
@@ -69,6 +95,10 @@ public:
     acsim_tbuf_get(id_, bufOffset, size * static_cast<uint32_t>(sizeof(T)), &t.view_, file, line);
     return t;
   }
+  /* A TBuf has one tensor, which nothing has to give back: these exist because the real one is a queue underneath. */
+  template <typename T> LocalTensor<T> AllocTensor(ACSIM_AT) { return Get<T>(file, line); }
+  template <typename T> void FreeTensor(const LocalTensor<T> &) {}
+
   void acsim_init(void *pipe, uint32_t bytes, const char *file, int32_t line) {
     id_ = acsim_tbuf_init(pipe, static_cast<int32_t>(pos), bytes, file, line);
   }
@@ -201,7 +231,16 @@ inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
   return acsim_user_workspace(workspace);
 }
 inline void SetSysWorkspace(GM_ADDR) {}
+inline __gm__ uint8_t *GetSysWorkSpacePtr() {
+  return acsim_system_workspace();
+}
 
+inline void SetSysWorkspaceForce(GM_ADDR) {}
+inline void InitSocState() {
+  acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+  acsim_mask_counter(0);
+  acsim_mask_set(~0ull, ~0ull);
+}
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
 void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {}
 
@@ -228,6 +267,9 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id, ACSIM_AT) {
 inline void pipe_barrier(pipe_t pipe, ACSIM_AT) {
   acsim_pipe_barrier(pipe, file, line);
 }
+#define block_idx (acsim_block_index())
+/* The compiler for the device finds it without its namespace in an ASSERT, which is empty there. */
+using AscendC::GetBlockNum;
 inline int64_t get_block_num() {
   return acsim_block_count();
 }

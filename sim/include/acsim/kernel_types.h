@@ -5,6 +5,11 @@
 
 #include "acsim/kernel_abi.h"
 
+/* Set by whoever compiles a source that says std::. CANN's own headers bring this in, and kernels lean on that. */
+#ifdef ACSIM_KERNEL_STL
+#include <type_traits>
+#endif
+
 #define __aicore__
 #define __global__
 #define __gm__
@@ -29,33 +34,63 @@
 /* Default arguments that tell the core which line of the kernel called. */
 #define ACSIM_AT const char *file = __builtin_FILE(), int32_t line = __builtin_LINE()
 
+namespace acsim {
+/* A double rounded to nearest even to a 16-bit format with `mant` bits of fraction and the exponent bias `bias`. A constant
+ * expression, since kernels have constants of these types; the core's functions give the same bits. */
+constexpr uint16_t round16(double v, int mant, int bias) {
+  uint64_t u = __builtin_bit_cast(uint64_t, v), m = u & 0xfffffffffffffull;
+  int e = static_cast<int>(u >> 52 & 0x7ff), top = 2 * bias + 1;
+  uint16_t sign = static_cast<uint16_t>(u >> 63 << 15), inf = static_cast<uint16_t>(top << mant);
+  if (e == 0x7ff) return static_cast<uint16_t>(sign | inf | (m ? 1u << (mant - 1) : 0u));
+  if (!e) return sign; /* a subnormal double is far below half of the least number */
+  int x = e - 1023 + bias, drop = 52 - mant;
+  m |= 1ull << 52;
+  if (x <= 0) drop += 1 - x, x = 0;
+  if (drop > 54) return sign;
+  uint64_t q = m >> drop, rest = m & ((1ull << drop) - 1), half = 1ull << (drop - 1);
+  if (rest > half || (rest == half && (q & 1))) q++;
+  /* a carry runs into the exponent by itself; the leading one of a normal number counts for 1 in it */
+  uint64_t bits = x ? (static_cast<uint64_t>(x - 1) << mant) + q : q;
+  return static_cast<uint16_t>(sign | (bits > inf ? inf : bits));
+}
+constexpr uint16_t double_to_half_bits(double v) {
+  return round16(v, 10, 15);
+}
+constexpr uint16_t double_to_bf16_bits(double v) {
+  return round16(v, 7, 127);
+}
+} // namespace acsim
+
 /* A 16-bit float: stored as bits, computed in float and rounded to nearest even, as CPU debug mode does. */
-#define ACSIM_FLOAT16(Name, to_float, from_float, from_double)                \
-  struct Name {                                                               \
-    uint16_t bits;                                                            \
-    Name() = default;                                                         \
-    Name(float v) : bits(from_float(v)) {}                                    \
-    Name(double v) : bits(from_double(v)) {}                                  \
-    Name(int v) : bits(from_double(v)) {}                                     \
-    Name(unsigned v) : bits(from_double(v)) {}                                \
-    Name(long v) : bits(from_double(static_cast<double>(v))) {}               \
-    Name(unsigned long v) : bits(from_double(static_cast<double>(v))) {}      \
-    Name(long long v) : bits(from_double(static_cast<double>(v))) {}          \
-    Name(unsigned long long v) : bits(from_double(static_cast<double>(v))) {} \
-    operator float() const { return to_float(bits); }                         \
-    Name operator-() const {                                                  \
-      Name r;                                                                 \
-      r.bits = static_cast<uint16_t>(bits ^ 0x8000);                          \
-      return r;                                                               \
-    }                                                                         \
-    Name &operator+=(float v) { return *this = Name(to_float(bits) + v); }    \
-    Name &operator-=(float v) { return *this = Name(to_float(bits) - v); }    \
-    Name &operator*=(float v) { return *this = Name(to_float(bits) * v); }    \
-    Name &operator/=(float v) { return *this = Name(to_float(bits) / v); }    \
+#define ACSIM_FLOAT16(Name, to_float, from_double)                                      \
+  struct Name {                                                                         \
+    uint16_t bits;                                                                      \
+    Name() = default;                                                                   \
+    constexpr Name(float v) : bits(from_double(static_cast<double>(v))) {}              \
+    constexpr Name(double v) : bits(from_double(v)) {}                                  \
+    constexpr Name(int v) : bits(from_double(v)) {}                                     \
+    constexpr Name(unsigned v) : bits(from_double(v)) {}                                \
+    constexpr Name(long v) : bits(from_double(static_cast<double>(v))) {}               \
+    constexpr Name(unsigned long v) : bits(from_double(static_cast<double>(v))) {}      \
+    constexpr Name(long long v) : bits(from_double(static_cast<double>(v))) {}          \
+    constexpr Name(unsigned long long v) : bits(from_double(static_cast<double>(v))) {} \
+    operator float() const { return to_float(bits); }                                   \
+    Name operator-() const {                                                            \
+      Name r;                                                                           \
+      r.bits = static_cast<uint16_t>(bits ^ 0x8000);                                    \
+      return r;                                                                         \
+    }                                                                                   \
+    Name &operator+=(float v) { return *this = Name(to_float(bits) + v); }              \
+    Name &operator-=(float v) { return *this = Name(to_float(bits) - v); }              \
+    Name &operator*=(float v) { return *this = Name(to_float(bits) * v); }              \
+    Name &operator/=(float v) { return *this = Name(to_float(bits) / v); }              \
   }
-ACSIM_FLOAT16(half, acsim_half_to_float, acsim_float_to_half, acsim_double_to_half);
-ACSIM_FLOAT16(bfloat16_t, acsim_bf16_to_float, acsim_float_to_bf16, acsim_double_to_bf16);
+ACSIM_FLOAT16(half, acsim_half_to_float, acsim::double_to_half_bits);
+ACSIM_FLOAT16(bfloat16_t, acsim_bf16_to_float, acsim::double_to_bf16_bits);
 #undef ACSIM_FLOAT16
+
+using float16_t = half;
+using float32_t = float;
 
 enum pipe_t {
   PIPE_S = 0,
@@ -168,15 +203,35 @@ enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
 using TEventID = int8_t;
 using TTagType = int32_t;
 constexpr int32_t MIX = 0, AIC = 1, AIV = 2;
+constexpr int32_t BRCB_BROADCAST_NUMBER = 8;
+constexpr uint32_t ONE_BLK_FLOAT_NUM = 8, ONE_BLK_HALF_NUM = 16, ONE_REPEAT_FLOAT_SIZE = 64,
+                   ONE_REPEAT_HALF_SIZE = 128;
+struct TQueConfig {
+  bool nd2nz = false, nz2nd = false, scmBlockGroup = false;
+  uint32_t bufferLen = 0, bufferNumber = 0, consumerSize = 0;
+  TPosition consumer[8] = {};
+  bool enableStaticEvtId = false, enableLoopQueue = false;
+};
 constexpr int32_t DEFAULT_BLK_NUM = 8, DEFAULT_BLK_STRIDE = 1, MAX_REPEAT_TIMES = 255;
 constexpr uint8_t DEFAULT_REPEAT_STRIDE = 8;
 constexpr uint16_t ONE_BLK_SIZE = 32;
 constexpr int32_t ONE_REPEAT_BYTE_SIZE = 256;
 constexpr int32_t K_MAX_SHAPE_DIM = 8;
+constexpr int32_t ONE_BYTE_BIT_SIZE = 8, DEFAULT_REPEAT_TIMES = 1;
+constexpr uint32_t ONE_DUMP_BACKUP_SIZE = 1024;
 constexpr uint64_t FULL_MASK = 0xffffffffffffffff;
 constexpr int32_t MASK_PLACEHOLDER = 0;
 
 template <typename T> using PrimT = T;
+template <typename T> constexpr uint32_t GetDataBlockSizeInBytes() {
+  return 32;
+}
+constexpr uint32_t AlignUp(uint32_t a, uint32_t b) {
+  return b ? (a + b - 1) / b * b : 0;
+}
+constexpr uint32_t DivCeil(uint32_t a, uint32_t b) {
+  return b ? (a + b - 1) / b : 0;
+}
 template <typename A, typename B> struct IsSameType { static constexpr bool value = false; };
 template <typename A> struct IsSameType<A, A> { static constexpr bool value = true; };
 
@@ -251,6 +306,9 @@ template <typename T> struct DataCopyPadExtParams {
   T paddingValue = 0;
 };
 } // namespace AscendC
+
+/* The kind of core that the source is compiled for. */
+constexpr int32_t g_coreType = AscendC::AIV;
 
 namespace acsim {
 template <typename T> struct type_of;

@@ -1,0 +1,182 @@
+/* Host side, part 7: sizes of temporary memory and tiling data of the high-level library. Facts: asc-devkit
+ * impl/adv_api/tiling, arch 2201 (the table in library_table.h has the numbers of the element-wise functions). */
+#ifndef ACSIM_HOST_LIBRARY_H
+#define ACSIM_HOST_LIBRARY_H
+
+#include "acsim/host_context.h"
+#include "acsim/library_table.h"
+
+namespace ge {
+/* A shape of any rank, as graph/tensor.h has it. */
+class Shape {
+public:
+  Shape() = default;
+#ifdef ACSIM_HOST_STL
+  explicit Shape(const std::vector<int64_t> &dims) {
+    d_.assign(dims);
+  }
+  std::vector<int64_t> GetDims() const {
+    return std::vector<int64_t>(d_.data(), d_.data() + d_.size());
+  }
+#else
+  explicit Shape(std::initializer_list<int64_t> dims) {
+    d_.assign(dims);
+  }
+#endif
+  size_t GetDimNum() const {
+    return d_.size();
+  }
+  int64_t GetDim(size_t i) const {
+    return i < d_.size() ? d_[i] : 0;
+  }
+  bool SetDim(size_t i, int64_t v) {
+    return i < d_.size() ? (d_[i] = v, true) : false;
+  }
+  int64_t GetShapeSize() const {
+    int64_t n = d_.size() ? 1 : 0;
+    for (size_t i = 0; i < d_.size(); i++) n *= d_[i];
+    return n;
+  }
+
+private:
+  acsim_host::list<int64_t> d_;
+};
+} // namespace ge
+
+namespace optiling {
+BEGIN_TILING_DATA_DEF(SoftMaxTiling)
+TILING_DATA_FIELD_DEF(uint32_t, srcM);
+TILING_DATA_FIELD_DEF(uint32_t, srcK);
+TILING_DATA_FIELD_DEF(uint32_t, srcSize);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxM);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxK);
+TILING_DATA_FIELD_DEF(uint32_t, outMaxSize);
+TILING_DATA_FIELD_DEF(uint32_t, splitM);
+TILING_DATA_FIELD_DEF(uint32_t, splitK);
+TILING_DATA_FIELD_DEF(uint32_t, splitSize);
+TILING_DATA_FIELD_DEF(uint32_t, reduceM);
+TILING_DATA_FIELD_DEF(uint32_t, reduceK);
+TILING_DATA_FIELD_DEF(uint32_t, reduceSize);
+TILING_DATA_FIELD_DEF(uint32_t, rangeM);
+TILING_DATA_FIELD_DEF(uint32_t, tailM);
+TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize);
+TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize);
+END_TILING_DATA_DEF;
+} // namespace optiling
+
+namespace AscendC {
+namespace acsim_detail {
+inline void sizes(int64_t n, uint32_t typeSize, bool reuse, uint32_t half, uint32_t single, uint32_t reused,
+                  uint32_t &maxValue, uint32_t &minValue) {
+  uint32_t f = typeSize == 4 ? (reuse ? reused : single) : half;
+  minValue = f * 256;
+  uint32_t all = static_cast<uint32_t>(n) * f * typeSize;
+  maxValue = all > minValue ? all : minValue;
+}
+inline uint32_t up(uint32_t n, uint32_t to) {
+  return (n + to - 1) / to * to;
+}
+/* Rows and row length. */
+inline void rows(const ge::Shape &s, uint32_t &m, uint32_t &k) {
+  k = s.GetDimNum() ? static_cast<uint32_t>(s.GetDim(s.GetDimNum() - 1)) : 1;
+  m = k ? static_cast<uint32_t>(s.GetShapeSize()) / k : 0;
+}
+} // namespace acsim_detail
+
+#define X(name, half, single, reuse)                                                                                 \
+  inline void Get##name##MaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, const bool isReuseSource, \
+                                       uint32_t &maxValue, uint32_t &minValue) {                                     \
+    acsim_detail::sizes(srcShape.GetShapeSize(), typeSize, isReuseSource, half, single, reuse, maxValue, minValue);  \
+  }                                                                                                                  \
+  inline void Get##name##TmpBufferFactorSize(const uint32_t typeSize, uint32_t &maxLiveNodeCount,                    \
+                                             uint32_t &extraBuf) {                                                   \
+    maxLiveNodeCount = typeSize == 4 ? single : half;                                                                \
+    extraBuf = 0;                                                                                                    \
+  }
+ACSIM_LIBRARY_UNARY(X)
+#undef X
+/* Gelu's take no isReuseSource. */
+inline void GetGeluMaxMinTmpSize(const ge::Shape &s, const uint32_t typeSize, uint32_t &maxValue,
+                                 uint32_t &minValue) {
+  (void)typeSize;
+  acsim_detail::sizes(s.GetShapeSize(), 4, false, 3, 3, 3, maxValue, minValue);
+}
+inline void GetPowerMaxMinTmpSize(const ge::Shape &a, const ge::Shape &b, const bool typeIsInt,
+                                  const uint32_t typeSize, const bool, uint32_t &maxValue, uint32_t &minValue) {
+  bool one_a = a.GetDimNum() == 1 && a.GetDim(0) == 1, one_b = b.GetDimNum() == 1 && b.GetDim(0) == 1;
+  bool tensors = !one_a && !one_b;
+  uint32_t n = static_cast<uint32_t>((one_a ? b : a).GetShapeSize());
+  uint32_t f = typeIsInt ? (tensors ? 6 : 7) : typeSize == 4 ? (tensors ? 4 : 5) : 14;
+  uint32_t least = typeIsInt || typeSize == 4 ? 256 : 128, extra = typeIsInt ? 0 : 256;
+  minValue = least * f + extra;
+  maxValue = (n * typeSize > least ? n * typeSize : least) * f + extra;
+}
+inline void GetSumMaxMinTmpSize(const uint32_t n, const uint32_t typeSize, const bool, uint32_t &maxSize,
+                                uint32_t &minSize) {
+  uint32_t repeats = (n + 256 / typeSize - 1) / (256 / typeSize);
+  maxSize = minSize = acsim_detail::up(repeats, 32 / typeSize) * typeSize;
+}
+inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t srcTypeSize, const uint32_t accTypeSize, const bool,
+                                 uint32_t &maxSize, uint32_t &minSize) {
+  uint32_t lanes = 256 / (srcTypeSize == 2 && accTypeSize == 4 ? 4 : srcTypeSize);
+  minSize = acsim_detail::up((n + lanes - 1) / lanes, 32);
+  if (srcTypeSize == 2 && accTypeSize == 4) minSize += acsim_detail::up(n * 2, 32) / 2 * 4;
+  maxSize = minSize;
+}
+inline uint32_t GetSoftMaxMaxTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  return m * (32 / typeSize + k + 64) * 4;
+}
+inline uint32_t GetSoftMaxMinTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  return (32 / typeSize + k + 64) * 4;
+}
+namespace acsim_detail {
+inline uint32_t grad_row(uint32_t typeSize, uint32_t k, bool front) {
+  uint32_t per = 32 / typeSize;
+  return typeSize == 2 ? 2 * per + 3 * k + 64 : (front ? per : 2 * per) + k + 64;
+}
+inline void fill(optiling::SoftMaxTiling &t, uint32_t m, uint32_t k, uint32_t per, uint32_t base) {
+  if (base > m) base = m;
+  if (base < m && base > 8) base = base / 8 * 8;
+  if (base > 8 && m % 8 == 0 && k % 64 == 0) {
+    base = base / 8 * 8;
+    while (base && m % base) base -= 8;
+    while (base * k >= 64 * 256) base /= 2;
+  }
+  t.set_srcM(m), t.set_srcK(k), t.set_srcSize(m * k);
+  t.set_outMaxM(m), t.set_outMaxK(per), t.set_outMaxSize(m * per);
+  t.set_splitM(base), t.set_splitK(k), t.set_splitSize(base * k);
+  t.set_reduceM(base), t.set_reduceK(per), t.set_reduceSize(base * per);
+  uint32_t range = base ? m / base : 0, tail = base ? m % base : 0;
+  t.set_rangeM(range), t.set_tailM(tail), t.set_tailSplitSize(tail * k), t.set_tailReduceSize(tail * per);
+}
+} // namespace acsim_detail
+inline uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool isFront,
+                                         const bool) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  return acsim_detail::grad_row(typeSize, k, isFront) * 4;
+}
+inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool isFront,
+                                         const bool) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  return m * acsim_detail::grad_row(typeSize, k, isFront) * 4;
+}
+inline void SoftMaxTilingFunc(const ge::Shape &s, const uint32_t typeSize, const uint32_t localWorkSpaceSize,
+                              optiling::SoftMaxTiling &t) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  acsim_detail::fill(t, m, k, 32 / typeSize, localWorkSpaceSize / 4 / (32 / typeSize + k + 64));
+}
+inline void SoftMaxGradTilingFunc(const ge::Shape &s, const uint32_t typeSize, const uint32_t localWorkSpaceSize,
+                                  optiling::SoftMaxTiling &t, const bool isFront = false) {
+  uint32_t m, k;
+  acsim_detail::rows(s, m, k);
+  acsim_detail::fill(t, m, k, 32 / typeSize, localWorkSpaceSize / 4 / acsim_detail::grad_row(typeSize, k, isFront));
+}
+} // namespace AscendC
+#endif

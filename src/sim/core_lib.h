@@ -1,0 +1,13 @@
+/* What the files of the high-level library share. */
+#ifndef AC_SIM_CORE_LIB_H
+#define AC_SIM_CORE_LIB_H
+
+#include "sim/core_hazard.h"
+
+/* Is there `need` bytes of temporary memory, in tmp or (NULL) on the library's stack? What was in it is lost. */
+bool acsim_lib_tmp(acsim_block *b, const char *name, acsim_at at, const acsim_local *tmp, int64_t need);
+/* Reports an overlap of two operands. */
+bool acsim_lib_apart(acsim_block *b, const char *name, acsim_at at, const acsim_local *x, int64_t nx,
+                     const acsim_local *y, int64_t ny, const char *what);
+
+#endif

@@ -1,0 +1,48 @@
+/* What the two files of vector instructions share. */
+#ifndef AC_SIM_CORE_VEC_H
+#define AC_SIM_CORE_VEC_H
+
+#include "sim/core_hazard.h"
+
+#include <string.h>
+
+enum { REPEAT_BYTES = 256, BLOCK_BYTES = 32, MAX_LANES = 128, MAX_REPEAT = 255 };
+
+typedef struct {
+  acsim_block *b;
+  const acsim_vector *v;
+  const char *name;
+  acsim_at at;
+  int es, ds, lanes; /* bytes of a source and of a destination element; lanes of a repeat */
+  bool saturate;
+  int from;     /* number of the first repeat: counter mode runs the last, partial one apart */
+  bool counted; /* counter mode: no limit on repeats */
+} call;
+
+/* Offset of a lane from the start of its repeat; is it on? */
+static inline int64_t lane_offset(int lane, int bytes, int block_stride) {
+  int per_block = BLOCK_BYTES / bytes;
+  return (int64_t)(lane / per_block) * block_stride * BLOCK_BYTES + (int64_t)(lane % per_block) * bytes;
+}
+static inline bool lane_on(const acsim_repeat *r, int lane) {
+  return r->mask[lane / 64] >> (lane % 64) & 1;
+}
+static inline void mark(const call *c, const acsim_local *t, int64_t off, int64_t bytes) {
+  memset(acsim_state(c->b, t, off), 0xff, (size_t)bytes);
+}
+bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes,
+                            int block_stride, int how);
+bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t, int align);
+void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
+                             int block_stride);
+
+/* core_vec_more.c: by address, and through registers */
+void acsim_vec_gather(const call *c);
+void acsim_vec_scatter(const call *c);
+void acsim_vec_gatherb(const call *c);
+void acsim_vec_iota_repeat(const call *c);
+void acsim_vec_compare_register(const call *c);
+void acsim_vec_select_register(const call *c);
+void acsim_vec_accumulate(const call *c);
+
+#endif

@@ -98,27 +98,46 @@ constexpr int64_t UNKNOWN_DIM = -1;
 constexpr int64_t UNKNOWN_DIM_NUM = -2;
 
 /* G(name, value, bytes, C++ type on the kernel side or "") */
-#define ACSIM_GE_DTYPES(G)                                                                                           \
-  G(DT_FLOAT, 0, 4, "float")                                                                                         \
-  G(DT_FLOAT16, 1, 2, "half")                                                                                        \
-  G(DT_INT8, 2, 1, "int8_t")                                                                                         \
-  G(DT_INT32, 3, 4, "int32_t")                                                                                       \
-  G(DT_UINT8, 4, 1, "uint8_t")                                                                                       \
-  G(DT_INT16, 6, 2, "int16_t")                                                                                       \
-  G(DT_UINT16, 7, 2, "uint16_t")                                                                                     \
-  G(DT_UINT32, 8, 4, "uint32_t")                                                                                     \
-  G(DT_INT64, 9, 8, "int64_t") G(DT_UINT64, 10, 8, "uint64_t") G(DT_DOUBLE, 11, 8, "double")                         \
-      G(DT_BOOL, 12, 1, "bool") G(DT_STRING, 13, -1, "") G(DT_DUAL_SUB_INT8, 14, 1, "")                              \
-          G(DT_DUAL_SUB_UINT8, 15, 1, "") G(DT_COMPLEX64, 16, 8, "complex64") G(DT_COMPLEX128, 17, 16, "complex128") \
-              G(DT_QINT8, 18, 1, "") G(DT_QINT16, 19, 2, "") G(DT_QINT32, 20, 4, "") G(DT_QUINT8, 21, 1, "")         \
-                  G(DT_QUINT16, 22, 2, "") G(DT_RESOURCE, 23, 8, "") G(DT_STRING_REF, 24, -1, "")                    \
-                      G(DT_DUAL, 25, 5, "") G(DT_VARIANT, 26, 8, "") G(DT_BF16, 27, 2, "bfloat16_t")                 \
-                          G(DT_UNDEFINED, 28, -1, "") G(DT_INT4, 29, 1004, "int4b_t") G(DT_UINT1, 30, 1001, "")      \
-                              G(DT_INT2, 31, 1002, "") G(DT_UINT2, 32, 1002, "") G(DT_COMPLEX32, 33, 4, "")          \
-                                  G(DT_HIFLOAT8, 34, 1, "") G(DT_FLOAT8_E5M2, 35, 1, "")                             \
-                                      G(DT_FLOAT8_E4M3FN, 36, 1, "") G(DT_FLOAT8_E8M0, 37, 1, "")                    \
-                                          G(DT_FLOAT6_E3M2, 38, 1006, "") G(DT_FLOAT6_E2M3, 39, 1006, "")            \
-                                              G(DT_FLOAT4_E2M1, 40, 1004, "") G(DT_FLOAT4_E1M2, 41, 1004, "")
+#define ACSIM_GE_DTYPES(G)               \
+  G(DT_FLOAT, 0, 4, "float")             \
+  G(DT_FLOAT16, 1, 2, "half")            \
+  G(DT_INT8, 2, 1, "int8_t")             \
+  G(DT_INT32, 3, 4, "int32_t")           \
+  G(DT_UINT8, 4, 1, "uint8_t")           \
+  G(DT_INT16, 6, 2, "int16_t")           \
+  G(DT_UINT16, 7, 2, "uint16_t")         \
+  G(DT_UINT32, 8, 4, "uint32_t")         \
+  G(DT_INT64, 9, 8, "int64_t")           \
+  G(DT_UINT64, 10, 8, "uint64_t")        \
+  G(DT_DOUBLE, 11, 8, "double")          \
+  G(DT_BOOL, 12, 1, "bool")              \
+  G(DT_STRING, 13, -1, "")               \
+  G(DT_DUAL_SUB_INT8, 14, 1, "")         \
+  G(DT_DUAL_SUB_UINT8, 15, 1, "")        \
+  G(DT_COMPLEX64, 16, 8, "complex64")    \
+  G(DT_COMPLEX128, 17, 16, "complex128") \
+  G(DT_QINT8, 18, 1, "")                 \
+  G(DT_QINT16, 19, 2, "")                \
+  G(DT_QINT32, 20, 4, "")                \
+  G(DT_QUINT8, 21, 1, "")                \
+  G(DT_QUINT16, 22, 2, "")               \
+  G(DT_RESOURCE, 23, 8, "")              \
+  G(DT_STRING_REF, 24, -1, "")           \
+  G(DT_DUAL, 25, 5, "")                  \
+  G(DT_VARIANT, 26, 8, "")               \
+  G(DT_BF16, 27, 2, "bfloat16_t")        \
+  G(DT_UNDEFINED, 28, -1, "")            \
+  G(DT_INT4, 29, 1004, "int4b_t")        \
+  G(DT_UINT1, 30, 1001, "")              \
+  G(DT_INT2, 31, 1002, "")               \
+  G(DT_UINT2, 32, 1002, "")              \
+  G(DT_COMPLEX32, 33, 4, "")             \
+  G(DT_HIFLOAT8, 34, 1, "")              \
+  G(DT_FLOAT8_E5M2, 35, 1, "")           \
+  G(DT_FLOAT8_E4M3FN, 36, 1, "")         \
+  G(DT_FLOAT8_E8M0, 37, 1, "")           \
+  G(DT_FLOAT6_E3M2, 38, 1006, "")        \
+  G(DT_FLOAT6_E2M3, 39, 1006, "") G(DT_FLOAT4_E2M1, 40, 1004, "") G(DT_FLOAT4_E1M2, 41, 1004, "")
 
 enum DataType {
 #define G(name, value, bytes, cpp) name = value,

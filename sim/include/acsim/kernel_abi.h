@@ -70,44 +70,54 @@ typedef struct {
 } acsim_global;
 
 /* Vector instructions by their AscendC names. */
-#define ACSIM_VECTOR_OPS(X)                                                                                          \
-  X(Exp)                                                                                                             \
-  X(Ln)                                                                                                              \
-  X(Abs)                                                                                                             \
-  X(Reciprocal)                                                                                                      \
-  X(Sqrt)                                                                                                            \
-  X(Rsqrt)                                                                                                           \
-  X(Relu)                                                                                                            \
-  X(Not)                                                                                                             \
-  X(Add)                                                                                                             \
-  X(Sub)                                                                                                             \
-  X(Mul)                                                                                                             \
-  X(Div)                                                                                                             \
-  X(Max)                                                                                                             \
-  X(Min)                                                                                                             \
-  X(And)                                                                                                             \
-  X(Or)                                                                                                              \
-  X(AddRelu)                                                                                                         \
-  X(SubRelu)                                                                                                         \
-  X(MulAddDst)                                                                                                       \
-  X(FusedMulAdd)                                                                                                     \
-  X(FusedMulAddRelu)                                                                                                 \
-  X(Adds)                                                                                                            \
-  X(Muls)                                                                                                            \
-  X(Maxs)                                                                                                            \
-  X(Mins)                                                                                                            \
-  X(LeakyRelu)                                                                                                       \
-  X(ShiftLeft)                                                                                                       \
-  X(ShiftRight)                                                                                                      \
-  X(Axpy)                                                                                                            \
-  X(Duplicate)                                                                                                       \
-  X(Cast)                                                                                                            \
-  X(Compare)                                                                                                         \
-  X(CompareScalar)                                                                                                   \
-  X(Select)                                                                                                          \
-  X(ReduceSum) X(ReduceMax) X(ReduceMin) X(WholeReduceSum) X(WholeReduceMax) X(WholeReduceMin) X(BlockReduceSum)     \
-      X(BlockReduceMax) X(BlockReduceMin) X(PairReduceSum) X(Brcb) X(CreateVecIndex) X(Gather) X(GatherMask) X(Copy) \
-          X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum)
+#define ACSIM_VECTOR_OPS(X) \
+  X(Exp)                    \
+  X(Ln)                     \
+  X(Abs)                    \
+  X(Reciprocal)             \
+  X(Sqrt)                   \
+  X(Rsqrt)                  \
+  X(Relu)                   \
+  X(Not)                    \
+  X(Add)                    \
+  X(Sub)                    \
+  X(Mul)                    \
+  X(Div)                    \
+  X(Max)                    \
+  X(Min)                    \
+  X(And)                    \
+  X(Or)                     \
+  X(AddRelu)                \
+  X(SubRelu)                \
+  X(MulAddDst)              \
+  X(FusedMulAdd)            \
+  X(FusedMulAddRelu)        \
+  X(Adds)                   \
+  X(Muls)                   \
+  X(Maxs)                   \
+  X(Mins)                   \
+  X(LeakyRelu)              \
+  X(ShiftLeft)              \
+  X(ShiftRight)             \
+  X(Axpy)                   \
+  X(Duplicate)              \
+  X(Cast)                   \
+  X(Compare)                \
+  X(CompareScalar)          \
+  X(Select)                 \
+  X(ReduceSum)              \
+  X(ReduceMax)              \
+  X(ReduceMin)              \
+  X(WholeReduceSum)         \
+  X(WholeReduceMax)         \
+  X(WholeReduceMin)         \
+  X(BlockReduceSum)         \
+  X(BlockReduceMax)         \
+  X(BlockReduceMin)         \
+  X(PairReduceSum)          \
+  X(Brcb)                   \
+  X(CreateVecIndex)         \
+  X(Gather) X(GatherMask) X(Copy) X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum)
 enum {
 #define X(name) ACSIM_OP_##name,
   ACSIM_VECTOR_OPS(X)

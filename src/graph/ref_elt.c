@@ -180,7 +180,7 @@ static double binary(const ac_node *n, double a, double b, double p, int mode) {
   case AC_G_FLOOR_DIVIDE: return floordiv(a, b);
   case AC_G_REMAINDER: return pymod(a, b);
   case AC_G_FMOD: return fmod(a, b);
-  case AC_G_POW: return pow(a, b);
+  case AC_G_POW: return mode == 3 ? sqrt(a) : mode == 4 ? 1 / sqrt(a) : pow(a, b);
   case AC_G_MAXIMUM: return maxnan(a, b);
   case AC_G_MINIMUM: return minnan(a, b);
   case AC_G_FMAX: return fmax(a, b);
@@ -401,6 +401,11 @@ static void elt_chunk(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, r
   int mode = 0;
   const ac_arg *rm = n->op == AC_G_DIV ? ref_arg(n, "rounding_mode") : NULL;
   if (rm && rm->s) mode = rm->s[0] == 'f' ? 1 : rm->s[0] == 't' ? 2 : 0;
+  if (n->op == AC_G_POW &&
+      n->args[1].t->def->op == AC_G_CONST) { /* PyTorch takes roots for a Python number 0.5 or -0.5 */
+    double e = ref_float(n->args[1].t->def, "value", 0);
+    mode = e == 0.5 ? 3 : e == -0.5 ? 4 : 0;
+  }
   read_broadcast(r, n->args[0].t, s, start, cnt, as_int, (ref_buf){.f = a});
   if (two) read_broadcast(r, n->args[1].t, s, start, cnt, as_int, (ref_buf){.f = b});
   for (int64_t i = 0; i < cnt; i++) {

@@ -407,12 +407,14 @@ static pv x_pow(vir *v, ex *e) {
       pv r = whole_power(v, x, (int)m);
       return n < 0 ? pv_div(v, N(1), r) : r;
     }
-    if (m == 0.5) { /* pow(-0, 1/2) is +0 and pow(-inf, 1/2) is inf, unlike sqrt */
+    if (m == 0.5) { /* a square root in PyTorch, too: NaN at -inf */
       pv r = sqrt_(v, x);
       return n < 0 ? pv_div(v, N(1), r) : r;
     }
     if (m == 1.5 || m == 2.5) {
-      pv r = pv_mul(v, whole_power(v, x, (int)m), sqrt_(v, x));
+      /* pow(-inf, m) is inf and pow(-0, m) is +0, where a square root has NaN and -0 */
+      pv b = pv_where(v, pv_not(pv_cmp(v, "eq", x, N(-INFINITY))), pv_add(v, x, N(0)), N(INFINITY));
+      pv r = pv_mul(v, whole_power(v, b, (int)m), sqrt_(v, b));
       return n < 0 ? pv_div(v, N(1), r) : r;
     }
   }

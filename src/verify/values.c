@@ -73,7 +73,8 @@ static double special(const limits *l, uint64_t seed, uint64_t row, uint64_t i) 
 bool ac_values_fill(ac_values v, ac_dtype d, uint64_t seed, int64_t inner, void *data, int64_t n) {
   if (ac_dtypes[d].cls != AC_FLOATING) return false;
   limits l = limits_of(d);
-  uint64_t row_length = inner > 1 ? (uint64_t)inner : 16; /* a vector of scalars takes turns too */
+  /* A vector has no further rows that could take their turn: pieces of it do. */
+  uint64_t row_length = inner > 1 && inner < n ? (uint64_t)inner : 16;
   double equal = 0.25 + floor(uniform(seed, 0) * 8) * 0.25;
   for (int64_t k = 0; k < n; k++) {
     uint64_t i = (uint64_t)k;

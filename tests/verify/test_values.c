@@ -123,12 +123,31 @@ static void integers_are_left_to_the_graph(void **s) {
   assert_false(ac_values_fill(AC_VALUES_ZERO, AC_BOOL, 1, 1, &cell, 1));
 }
 
+/* A vector is one row: pieces of it take turns, or only one kind of special value would ever be tried. */
+static void vector_specials(void **state) {
+  (void)state;
+  float x[513];
+  int plus = 0, minus = 0, nans = 0;
+  assert_true(ac_values_fill(AC_VALUES_SPECIAL, AC_F32, 7, 513, x, 513));
+  for (int i = 0; i < 513; i++) {
+    plus += isinf(x[i]) && x[i] > 0;
+    minus += isinf(x[i]) && x[i] < 0;
+    nans += isnan(x[i]) != 0;
+  }
+  assert_true(plus && minus && nans);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(normal_is_normal),           cmocka_unit_test(uniform_has_both_signs),
-      cmocka_unit_test(tiny_reaches_subnormals),    cmocka_unit_test(large_stays_finite),
-      cmocka_unit_test(specials_take_turns_by_row), cmocka_unit_test(constants),
-      cmocka_unit_test(same_seed_same_values),      cmocka_unit_test(integers_are_left_to_the_graph),
+      cmocka_unit_test(vector_specials),
+      cmocka_unit_test(normal_is_normal),
+      cmocka_unit_test(uniform_has_both_signs),
+      cmocka_unit_test(tiny_reaches_subnormals),
+      cmocka_unit_test(large_stays_finite),
+      cmocka_unit_test(specials_take_turns_by_row),
+      cmocka_unit_test(constants),
+      cmocka_unit_test(same_seed_same_values),
+      cmocka_unit_test(integers_are_left_to_the_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,20 +399,7 @@ static void drop_inplace(call *c) {
 
 static bool random_here(ac_op op, const call *c) {
   if (tr.cur != tr.main) return false;
-  switch (op) {
-  case AC_G_RAND:
-  case AC_G_RANDN:
-  case AC_G_RANDINT:
-  case AC_G_RANDPERM:
-  case AC_G_UNIFORM:
-  case AC_G_NORMAL:
-  case AC_G_RAND_LIKE:
-  case AC_G_RANDN_LIKE:
-  case AC_G_RANDINT_LIKE:
-  case AC_G_BERNOULLI: return true;
-  case AC_G_RRELU: return c->args[3].b;
-  default: return false;
-  }
+  return op == AC_G_RRELU ? c->args[3].b : tr_random_op(op);
 }
 
 static bool bind(call *c, ac_op op, PyObject *args, PyObject *kwargs, bool swapped) {

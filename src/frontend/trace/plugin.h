@@ -104,6 +104,8 @@ ac_arg tr_arg_t(ac_value *v);
 ac_arg tr_arg_i(const ac_sym *s);
 ac_arg tr_arg_sizes(const ac_sym *const *s, int n);
 ac_value *tr_reshape(ac_value *v, const ac_sym *const *shape, int rank);
+/* Does the operation draw numbers? (RRELU only when it trains: the caller looks at its arguments.) */
+bool tr_random_op(ac_op op);
 bool tr_is_random(const ac_value *v);
 
 /* ---- bind.c: calls ---- */

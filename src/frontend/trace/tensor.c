@@ -69,7 +69,7 @@ static ac_arg copy_arg(const ac_arg *x, bool rehome) {
   return y;
 }
 
-static bool random_op(ac_op op) {
+bool tr_random_op(ac_op op) {
   switch (op) {
   case AC_G_RAND:
   case AC_G_RANDN:
@@ -89,7 +89,7 @@ static bool random_op(ac_op op) {
 bool tr_is_random(const ac_value *v) {
   for (; tr.random_seen < tr.gen->nodes.len; tr.random_seen++) {
     const ac_node *n = tr.gen->nodes.data[tr.random_seen];
-    bool random = random_op(n->op);
+    bool random = tr_random_op(n->op);
     for (int i = 0; i < n->n_args && !random; i++) {
       const ac_arg *x = &n->args[i];
       random = x->t && tr.random.data[x->t->id];

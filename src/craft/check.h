@@ -55,6 +55,17 @@ typedef struct {
   ac_dtype dtype;
 } ac_kval;
 
+/* A value of a kind without more to say of it; an int with its symbolic value. */
+static inline ac_kval plain(ac_ctkind k) {
+  return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE};
+}
+
+static inline ac_kval int_value(ac_sym *x) {
+  ac_kval v = plain(AC_CT_INT);
+  v.sym = x;
+  return v;
+}
+
 enum { AC_UNSET, AC_MAYBE, AC_SET };
 typedef struct {
   int set;

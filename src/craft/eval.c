@@ -5,16 +5,6 @@
 
 static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
-static ac_kval plain(ac_ctkind k) {
-  return (ac_kval){.kind = k, .buf = -1, .dtype = AC_NODTYPE};
-}
-
-static ac_kval int_value(ac_sym *x) {
-  ac_kval v = plain(AC_CT_INT);
-  v.sym = x;
-  return v;
-}
-
 ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc) {
   ac_cexpr *e = AC_NEW(c->a, ac_cexpr);
   e->kind = kind;

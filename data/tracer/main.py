@@ -77,6 +77,15 @@ def parse_shape(text):
         raise Stop("AC0103", "bad shape '%s'" % text, "write --shape=NAME=7,1003") from None
 
 
+def shape_table(shapes):
+    table = {}
+    for n, s, d in shapes:
+        if n in table:
+            raise Stop("AC0103", "--shape gives the shape of %s twice" % n, "give it once")
+        table[n] = (s, d)
+    return table
+
+
 # ---- what the file may not do ----
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -290,6 +299,7 @@ def example_inputs(module, o, names):
             continue
         _c.fresh_sizes(True)
         v = get()
+        v = list(v) if hasattr(v, "__next__") else v  # a generator's body runs here
         _c.fresh_sizes(False)
         if fn == "get_input_groups":
             v = list(v)
@@ -302,7 +312,7 @@ def example_inputs(module, o, names):
     if not o.shapes and names:
         raise Stop("AC0215", "the file has neither get_inputs() nor get_input_groups(), and no shape was given",
                    "add get_inputs(), or give the shape of each input: " + " ".join("--shape %s=..." % n for n in names))
-    given = {n: (s, d) for n, s, d in o.shapes}
+    given = shape_table(o.shapes)
     v = []
     for i, n in enumerate(names):
         sd = given.get(n) or given.get(str(i))
@@ -351,7 +361,7 @@ class Inputs:
     """Example inputs become inputs of the graph, lists and dicts leaf by leaf."""
 
     def __init__(self, o):
-        self.shapes = {n: (s, d) for n, s, d in o.shapes}
+        self.shapes = shape_table(o.shapes)
         self.used, self.args, self.seen, self.names, self.leaf = set(), [], set(), set(), 0
 
     def name(self, want):
@@ -386,12 +396,11 @@ class Inputs:
             t = t.clone()
         self.seen.add(id(t))
         keep = t
-        override = None
-        for key in (name, arg if path == arg else None, str(self.leaf)):
-            if key is not None and key in self.shapes:
-                override = self.shapes[key]
-                self.used.add(key)
-                break
+        keys = {k for k in (name, arg if path == arg else None, str(self.leaf)) if k in self.shapes}
+        if len(keys) > 1:
+            raise Stop("AC0103", "--shape gives the shape of %s more than once: as %s" % (path, " and ".join(sorted(keys))), "give it once")
+        override = self.shapes[min(keys)] if keys else None
+        self.used |= keys
         sizes, dtype = override if override else (None, None)
         _c.input(t, self.name(name), "input", sizes, dtype)
         self.note(arg, path, self.leaf)

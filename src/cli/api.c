@@ -350,7 +350,7 @@ static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_
     if (!ac_parse_shape(c->arena, o->shapes[i], &x, &c->diags)) return false;
     s[i].input = x.input;
     s[i].rank = x.rank;
-    for (int k = 0; k < x.rank && k < 16; k++) s[i].dim[k] = x.dims[k];
+    for (int k = 0; k < x.rank; k++) s[i].dim[k] = x.dims[k];
   }
   v->cases.shapes = s;
   v->cases.n_shapes = o->n_shapes;

@@ -75,7 +75,7 @@ static bool shapes(ac_arena *a, const ac_verify_options *o, run_project *p, ac_d
       snprintf(at, sizeof at, "%zu", i);
       if (strcmp(x.input, g->inputs.data[i].name) != 0 && strcmp(x.input, at) != 0) continue;
       s[i] = (ac_shape){.rank = x.rank};
-      for (int j = 0; j < x.rank && j < 16; j++) s[i].dim[j] = x.dims[j];
+      for (int j = 0; j < x.rank; j++) s[i].dim[j] = x.dims[j];
       found = true;
     }
     if (!found) {

@@ -1,6 +1,7 @@
 /* ac_trace: starts ascendcraft-trace in a sandbox and reads its answer. */
 #include "frontend/frontend.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,15 +19,19 @@ bool ac_parse_shape(ac_arena *a, const char *text, ac_shape_override *s, ac_diag
   *s = (ac_shape_override){.dtype = AC_NODTYPE};
   for (const char *p = ok ? eq + 1 : ""; ok && *p && p != colon;) {
     char *end;
+    errno = 0;
     long long n = strtoll(p, &end, 10);
-    ok = end != p && n >= 0 && (*end == ',' || *end == 0 || end == colon);
+    ok = end != p && n >= 0 && !errno && (*end == ',' || *end == 0 || end == colon) && dims.len < AC_MAX_RANK;
     ac_push(a, &dims, n);
     p = *end == ',' ? end + 1 : end;
   }
   if (ok && colon) ok = (s->dtype = ac_dtype_of(colon + 1)) != AC_NODTYPE;
   if (!ok) {
     ac_diag *e = ac_error(d, AC0103, AC_NOLOC, "bad shape '%s'", text);
-    ac_help(d, e, "write NAME=7,1003, or NAME=7,1003:float16; NAME= is a single number (rank 0)");
+    ac_help(
+        d, e,
+        "write NAME=7,1003, or NAME=7,1003:float16; NAME= is a single number (rank 0); at most %d sizes of 64 bits",
+        AC_MAX_RANK);
     return false;
   }
   s->input = ac_strndup(a, text, (size_t)(eq - text));

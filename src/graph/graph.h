@@ -164,7 +164,7 @@ const ac_arg *ac_node_arg(const ac_node *n, const char *name);
 /* Python's dimension d (negative: from the end) among `rank` (0 counts as 1); -1 when out of range. */
 int ac_dim_index(int64_t d, int rank);
 /* Which of `rank` dimensions an INT or INTS argument names; absent or an empty list: all. Arguments keep what the user gave. */
-void ac_arg_dims(const ac_arg *a, int rank, bool dims[16]);
+void ac_arg_dims(const ac_arg *a, int rank, bool dims[AC_MAX_RANK]);
 /* Example value of entry i of an INTS argument; one entry stands for all (kernel_size=3). */
 int64_t ac_arg_int(const ac_arg *a, int i);
 
@@ -230,7 +230,7 @@ ac_graph *ac_graph_from_json(ac_arena *a, const json_t *j, ac_diags *d);
 
 typedef struct {
   int rank;
-  int64_t dim[16];
+  int64_t dim[AC_MAX_RANK];
 } ac_shape;
 /* A copy of the graph for concrete input shapes (one a graph input; parameters may change only if they were symbolic): replays every
  * shape rule, so that ranks may differ from the traced ones where the operations allow it. NULL with a diagnostic (the violated guard and

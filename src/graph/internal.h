@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { AC_MAX_RANK = 16 };
-
 /* ---- state that no other module sees ---------------------------------------------------------------------------- */
 
 typedef struct {

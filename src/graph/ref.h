@@ -21,8 +21,8 @@ typedef struct {
   const ac_value *v;
   ac_shape shape;
   int64_t numel;
-  int64_t stride[16]; /* of the row-major shape */
-  bool is_int;        /* integers and bools are int64, floats are double */
+  int64_t stride[AC_MAX_RANK]; /* of the row-major shape */
+  bool is_int;                 /* integers and bools are int64, floats are double */
   bool ready;
   ref_buf mat;           /* materialised elements, or NULL */
   double *stat0, *stat1; /* softmax: max, sum; norms: mean, 1/std */
@@ -95,7 +95,7 @@ void ref_new_read(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, ref_b
 /* Index of each of [start, start+n) of a row-major `shape` under other strides (0: broadcast): one step. */
 typedef struct {
   int rank;
-  int64_t dim[16], pos[16], stride[16];
+  int64_t dim[AC_MAX_RANK], pos[AC_MAX_RANK], stride[AC_MAX_RANK];
   int64_t at;
 } ref_walk;
 void ref_walk_init(ref_walk *w, const ac_shape *shape, const int64_t *strides, int64_t base, int64_t start);

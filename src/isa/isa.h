@@ -7,6 +7,9 @@
 
 #include "base/base.h"
 
+/* The most dimensions of a tensor, everywhere. */
+enum { AC_MAX_RANK = 16 };
+
 /* ---- dtypes ---------------------------------------------------------------------------------------------- */
 
 typedef enum { AC_FLOATING, AC_SIGNED, AC_UNSIGNED, AC_BOOLEAN } ac_dclass;

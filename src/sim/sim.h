@@ -10,8 +10,6 @@
 #include "isa/isa.h"
 #include "lower/air.h"
 
-#define AC_MAX_RANK 16
-
 /* ---- building ------------------------------------------------------------------------------------------------- */
 
 typedef enum {

@@ -37,7 +37,7 @@ typedef struct {
 static ac_value *operand(eager *e, step *s, const ac_value *v) {
   if (is_number(v)) return number(s->mini, v);
   ac_shape shape = ac_value_example(v);
-  bool fixed[16];
+  bool fixed[AC_MAX_RANK];
   memset(fixed, 1, sizeof fixed);
   if (!e->data[v->id]) return NULL;
   ac_push(e->a, &s->inputs, e->data[v->id]);

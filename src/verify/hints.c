@@ -5,7 +5,7 @@
 
 char *ac_index_text(ac_arena *a, const ac_value *v, int64_t linear) {
   ac_shape s = ac_value_example(v);
-  int64_t at[16] = {0};
+  int64_t at[AC_MAX_RANK] = {0};
   for (int k = s.rank - 1; k >= 0; k--) {
     at[k] = s.dim[k] ? linear % s.dim[k] : 0;
     linear = s.dim[k] ? linear / s.dim[k] : 0;

@@ -88,7 +88,7 @@ double *ac_eager_output(ac_arena *a, const ac_graph *g, const void *const *input
 typedef struct {
   const char *input;
   int rank;
-  int64_t dim[16];
+  int64_t dim[AC_MAX_RANK];
 } ac_shape_arg; /* --shape NAME=7,1003 */
 
 typedef struct {

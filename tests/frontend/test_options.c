@@ -102,7 +102,16 @@ static void an_unknown_input_is_named(void **state) {
 static void bad_shapes_are_refused(void **state) {
   fixture *f = *state;
   ac_shape_override s;
-  static const char *const bad[] = {"", "x", "=3", "x=a", "x=3,,4", "x=-1", "x=3:float7", "x=3 4"};
+  static const char *const bad[] = {"",
+                                    "x",
+                                    "=3",
+                                    "x=a",
+                                    "x=3,,4",
+                                    "x=-1",
+                                    "x=3:float7",
+                                    "x=3 4",
+                                    "x=99999999999999999999",
+                                    "x=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"};
   for (size_t i = 0; i < AC_COUNT(bad); i++) assert_false(ac_parse_shape(f->a, bad[i], &s, &f->d));
   assert_true(ac_parse_shape(f->a, "x=", &s, &f->d));
   assert_int_equal(s.rank, 0);
@@ -185,6 +194,43 @@ static void no_convention_is_needed(void **state) {
   assert_non_null(g);
   assert_int_equal(g->inputs.len, 3);
   assert_int_equal(g->inputs.data[1].value->dtype, AC_I32);
+}
+
+#define TWO "import torch\nclass M(torch.nn.Module):\n  def forward(self, x, y):\n    return x + y\n"
+
+static void a_shape_given_twice_is_said(void **state) {
+  fixture *f = *state;
+  const char *path = file_with(f, TWO "def get_inputs():\n  return [torch.rand(3), torch.rand(3)]\n");
+  add_shape(f, "x=4");
+  add_shape(f, "x=5");
+  assert_null(ac_trace(f->a, path, &f->o, &f->d));
+  assert_int_equal(error_of(f)->code, AC0103);
+}
+
+static void a_shape_given_by_name_and_place_is_said(void **state) {
+  fixture *f = *state;
+  const char *path = file_with(f, TWO "def get_inputs():\n  return [torch.rand(3), torch.rand(3)]\n");
+  add_shape(f, "x=4");
+  add_shape(f, "0=5");
+  assert_null(ac_trace(f->a, path, &f->o, &f->d));
+  assert_int_equal(error_of(f)->code, AC0103);
+}
+
+/* nn.Module takes no arguments where a class has no __init__, as in PyTorch. */
+static void arguments_without_init_are_refused(void **state) {
+  fixture *f = *state;
+  const char *path = file_with(f, TWO "def get_inputs():\n  return [torch.rand(3), torch.rand(3)]\n");
+  f->o.init = "[8]";
+  assert_null(ac_trace(f->a, path, &f->o, &f->d));
+  assert_non_null(strstr(error_of(f)->message, "takes no arguments"));
+}
+
+static void inputs_may_be_generated(void **state) {
+  fixture *f = *state;
+  const char *path = file_with(f, TWO "def get_inputs():\n  yield torch.rand(3)\n  yield torch.rand(3)\n");
+  ac_graph *g = ac_trace(f->a, path, &f->o, &f->d);
+  assert_non_null(g);
+  assert_int_equal(g->inputs.len, 2);
 }
 
 static void a_missing_file_is_said(void **state) {
@@ -280,6 +326,10 @@ int main(void) {
                                      T(parameters_and_buffers_follow_in_order),
                                      T(a_class_is_chosen),
                                      T(no_convention_is_needed),
+                                     T(a_shape_given_twice_is_said),
+                                     T(a_shape_given_by_name_and_place_is_said),
+                                     T(arguments_without_init_are_refused),
+                                     T(inputs_may_be_generated),
                                      T(a_missing_file_is_said),
                                      T(a_bad_libpython_is_said),
                                      T(caught_errors_are_no_errors),

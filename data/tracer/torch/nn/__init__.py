@@ -14,6 +14,8 @@ class Module:
     training = True
 
     def __init__(self, *args, **kwargs):
+        if args or kwargs:  # as PyTorch: a class without __init__ takes no arguments
+            raise TypeError("%s.__init__() takes no arguments, and %d were given" % (type(self).__name__, len(args) + len(kwargs)))
         for name in ("_parameters", "_buffers", "_modules"):
             self.__dict__[name] = {}
         self.__dict__["_non_persistent"] = set()

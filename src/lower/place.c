@@ -23,6 +23,7 @@ typedef struct {
   int first, second; /* masks: the writing half of a life and the using half */
   size_t events;     /* where this buffer's events start */
   bool looped;       /* an episode stands inside a loop */
+  bool dead;         /* written and never used: every write is a life of its own */
 } analysis;
 
 /* ---- what touches a buffer ---- */
@@ -185,7 +186,8 @@ static bool lives(analysis *x, const ac_cstmt *first, bool in_loop) {
     if (left && !(w && use)) return false; /* a slot would stay in the queue */
     if (w && use) left = false;
     if ((w || u) && !(w && u) && leaves(s, false)) return false;
-    if (w && u) {
+    bool compound = s->kind == AC_CS_FOR || s->kind == AC_CS_WHILE || s->kind == AC_CS_IF;
+    if ((w && u) || (x->dead && compound)) {
       touch own = {.b = x->b}; /* a condition that reads the buffer while its block fills it */
       touch_call(s->value, &own);
       if (own.mask) return false;
@@ -339,6 +341,7 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
   x.first = m & LOAD ? LOAD : USE;
   x.second = m & LOAD ? USE | STORE : STORE;
+  x.dead = !(m & x.second);
   f->queued = (m & (LOAD | STORE)) && lives(&x, k->fn->body, false);
   if (!f->queued) k->events.len = x.events;
   ac_amem mem = !f->queued                  ? AC_MEM_VECCALC

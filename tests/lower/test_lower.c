@@ -16,8 +16,8 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu",     "l2rows", "softmax_row", "accumulate", "carried",
-                              "branches", "tile2d", "strided",     "turned"};
+static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried",
+                              "unused", "branches", "tile2d",      "strided",    "turned"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();

@@ -70,33 +70,45 @@ static void host_tensor(acsim_host_tensor *to, const ac_sim_tensor *t) {
   to->dtype = ac_run_ge(t->dtype);
   to->rank = t->rank;
   to->list = t->list;
+  to->absent = t->absent;
   for (int i = 0; i < t->rank; i++) to->shape[i] = t->shape[i];
   to->data = t->output && !t->also_input ? NULL : t->data;
+}
+
+/* The tensors that are inputs (or outputs), in the order of the operator's parameters. */
+static int in_order(const ac_run_job *j, bool outputs, const ac_sim_tensor *to[ACSIM_HOST_TENSORS]) {
+  int n = 0;
+  for (int i = 0; i < j->n_tensors && n < ACSIM_HOST_TENSORS; i++) {
+    const ac_sim_tensor *t = &j->tensors[i];
+    if (outputs ? !t->output : t->output && !t->also_input) continue;
+    int at = n++;
+    for (; outputs && at && to[at - 1]->output_at > t->output_at; at--) to[at] = to[at - 1];
+    to[at] = t;
+  }
+  return n;
+}
+
+static acsim_host_attr host_attr(const ac_sim_attr *a) {
+  static const int32_t kinds[] = {[AC_ATTR_F] = ACSIM_ATTR_FLOAT,
+                                  [AC_ATTR_I] = ACSIM_ATTR_INT,
+                                  [AC_ATTR_B] = ACSIM_ATTR_BOOL,
+                                  [AC_ATTR_S] = ACSIM_ATTR_STRING,
+                                  [AC_ATTR_LIST_F] = ACSIM_ATTR_LIST_FLOAT,
+                                  [AC_ATTR_LIST_I] = ACSIM_ATTR_LIST_INT};
+  return (acsim_host_attr){
+      .name = a->name, .kind = kinds[a->kind], .f = a->f, .i = a->i, .s = a->s, .lf = a->lf, .li = a->li, .n = a->n};
 }
 
 static bool fill_call(const ac_run_job *j, acsim_host_call *c) {
   c->op_type = j->lib->spec.op_type;
   c->chip = ac_run_host_chip(j->lib->spec.chip);
-  for (int i = 0; i < j->n_tensors; i++) {
-    const ac_sim_tensor *t = &j->tensors[i];
-    if (!t->output || t->also_input) {
-      if (c->n_inputs == ACSIM_HOST_TENSORS) return false;
-      host_tensor(&c->inputs[c->n_inputs++], t);
-    }
-    if (t->output) {
-      if (c->n_outputs == ACSIM_HOST_TENSORS) return false;
-      host_tensor(&c->outputs[c->n_outputs++], t);
-    }
-  }
+  const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
+  c->n_inputs = in_order(j, false, t);
+  for (int i = 0; i < c->n_inputs; i++) host_tensor(&c->inputs[i], t[i]);
+  c->n_outputs = in_order(j, true, t);
+  for (int i = 0; i < c->n_outputs; i++) host_tensor(&c->outputs[i], t[i]);
   if (j->n_attrs > ACSIM_HOST_ATTRS) return false;
-  for (int i = 0; i < j->n_attrs; i++) {
-    const ac_sim_attr *a = &j->attrs[i];
-    c->attrs[c->n_attrs++] = (acsim_host_attr){a->name,
-                                               a->kind == AC_ATTR_F   ? ACSIM_ATTR_FLOAT
-                                               : a->kind == AC_ATTR_I ? ACSIM_ATTR_INT
-                                                                      : ACSIM_ATTR_BOOL,
-                                               a->f, a->i};
-  }
+  for (int i = 0; i < j->n_attrs; i++) c->attrs[c->n_attrs++] = host_attr(&j->attrs[i]);
   c->tiling = j->out->tiling;
   c->tiling_capacity = sizeof j->out->tiling;
   return true;
@@ -114,6 +126,7 @@ static void check_inferred(ac_run_shared *o) {
   const acsim_host_call *c = &o->call;
   for (int i = 0; i < c->n_outputs; i++) {
     const acsim_host_tensor *want = &c->outputs[i], *got = &c->inferred[i];
+    if (want->absent) continue;
     bool same = got->rank == want->rank;
     for (int k = 0; same && k < want->rank; k++) same = got->shape[k] == want->shape[k];
     if (got->rank >= 0 && !same) {
@@ -179,9 +192,11 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
   int n = 0, out = 0;
   for (int i = 0; i < j->n_tensors && n < (int)AC_COUNT(b); i++) {
     const ac_sim_tensor *t = &j->tensors[i];
-    bool filled = t->output && c->output_filled[out];
-    if (filled) fill_output(t, c->output_fill[out]);
+    int place = t->output_at ? t->output_at - 1 : out;
+    bool filled = t->output && !t->absent && c->output_filled[place];
+    if (filled) fill_output(t, c->output_fill[place]);
     out += t->output;
+    if (t->absent) continue;
     b[n++] = (acsim_buffer){.name = t->name,
                             .data = t->data,
                             .bytes = t->bytes,
@@ -252,11 +267,10 @@ static void *make_list(ac_run_shared *o, acsim_session *s, const ac_sim_tensor *
 static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
   int n = 0;
   for (int out = 0; out < 2; out++) {
-    const ac_sim_tensor *group[ACSIM_HOST_TENSORS];
-    int len = 0;
-    for (int i = 0; i <= j->n_tensors; i++) {
-      const ac_sim_tensor *t = i < j->n_tensors ? &j->tensors[i] : NULL;
-      if (t && !(out ? t->output : !t->output || t->also_input)) continue;
+    const ac_sim_tensor *all[ACSIM_HOST_TENSORS], *group[ACSIM_HOST_TENSORS];
+    int len = 0, count = in_order(j, out, all);
+    for (int i = 0; i <= count; i++) {
+      const ac_sim_tensor *t = i < count ? all[i] : NULL;
       if (len && (!t || t->list != group[0]->list)) {
         e->args[n++] = make_list(j->out, s, group, len);
         len = 0;
@@ -264,7 +278,7 @@ static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
       if (t && t->list && s)
         group[len++] = t;
       else if (t)
-        e->args[n++] = t->data;
+        e->args[n++] = t->absent ? NULL : t->data;
     }
   }
   return n;

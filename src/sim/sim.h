@@ -50,7 +50,9 @@ typedef struct {
   int64_t bytes;
   bool output;     /* poisoned before the run; every element must be written exactly once */
   bool also_input; /* in place: not poisoned, may be written once */
-  int list; /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
+  int list;    /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
+  bool absent; /* an OPTIONAL parameter that is not given: only `name` and `output` count, the kernel gets NULL */
+  int output_at; /* outputs: 1 for the first output, and so on; 0 in all of them: they come in the order of the tensors */
 } ac_sim_tensor;
 /* Anonymous shared memory of n bytes (n may be 0), not touched until used; NULL when the host refuses. */
 void *ac_sim_alloc(int64_t n);
@@ -58,9 +60,13 @@ void ac_sim_dealloc(void *p, int64_t n);
 
 typedef struct {
   const char *name;
-  enum { AC_ATTR_F, AC_ATTR_I, AC_ATTR_B } kind;
+  enum { AC_ATTR_F, AC_ATTR_I, AC_ATTR_B, AC_ATTR_S, AC_ATTR_LIST_F, AC_ATTR_LIST_I } kind;
   double f;
   int64_t i;
+  const char *s;     /* AC_ATTR_S */
+  const double *lf;  /* AC_ATTR_LIST_F: n of them */
+  const int64_t *li; /* AC_ATTR_LIST_I, for lists of bools, too: n of them */
+  int n;
 } ac_sim_attr;
 
 typedef enum { AC_ORDER_FORWARD, AC_ORDER_REVERSE } ac_block_order;

@@ -20,14 +20,26 @@ typedef struct {
   int64_t shape[ACSIM_HOST_RANK];
   const void *data; /* for inputs that the OpDef declares ValueDepend; NULL otherwise */
   int32_t list;     /* neighbours with the same number above 0 are one DYNAMIC parameter; 0: a parameter of its own */
+  int32_t absent;   /* 1: an OPTIONAL parameter that is not given; the rest does not count */
 } acsim_host_tensor;
 
-enum { ACSIM_ATTR_FLOAT, ACSIM_ATTR_INT, ACSIM_ATTR_BOOL };
+enum {
+  ACSIM_ATTR_FLOAT,
+  ACSIM_ATTR_INT,
+  ACSIM_ATTR_BOOL,
+  ACSIM_ATTR_STRING,
+  ACSIM_ATTR_LIST_FLOAT,
+  ACSIM_ATTR_LIST_INT
+};
 typedef struct {
   const char *name; /* matched with the OpDef by name */
   int32_t kind;
   double f;
   int64_t i;
+  const char *s;
+  const double *lf;  /* n */
+  const int64_t *li; /* n */
+  int32_t n;
 } acsim_host_attr;
 
 typedef struct {

@@ -126,6 +126,9 @@ public:
   const TypedContinuousVector<float> *GetListFloat(size_t i) const {
     return GetAttrPointer<TypedContinuousVector<float>>(i);
   }
+  const TypedContinuousVector<bool> *GetListBool(size_t i) const {
+    return GetAttrPointer<TypedContinuousVector<bool>>(i);
+  }
   size_t GetAttrNum() const { return slots.size(); }
   acsim_host::list<const void *> slots;
 };
@@ -284,11 +287,9 @@ public:
 class InferDataTypeContext : public ExtendedKernelContext {
 public:
   ge::DataType GetInputDataType(size_t i) const { return i < n_in ? in[i].type : ge::DT_UNDEFINED; }
-  ge::DataType GetOptionalInputDataType(size_t i) const { return GetInputDataType(i); }
-  ge::DataType GetRequiredInputDataType(size_t i) const { return GetInputDataType(i); }
-  ge::DataType GetDynamicInputDataType(size_t i, size_t r) const {
-    return r ? ge::DT_UNDEFINED : GetInputDataType(i);
-  }
+  ge::DataType GetOptionalInputDataType(size_t i) const { return GetInputDataType(dynamic(i, 0)); }
+  ge::DataType GetRequiredInputDataType(size_t i) const { return GetInputDataType(dynamic(i, 0)); }
+  ge::DataType GetDynamicInputDataType(size_t i, size_t r) const { return GetInputDataType(dynamic(i, r)); }
   ge::DataType GetOutputDataType(size_t i) const { return i < n_out ? types[i] : ge::DT_UNDEFINED; }
   ge::graphStatus SetOutputDataType(size_t i, ge::DataType t) {
     if (i >= n_out) return ge::GRAPH_FAILED;

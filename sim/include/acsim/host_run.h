@@ -52,7 +52,15 @@ inline bool column_fits(const ops::OpDef &op, const acsim_host::list<ops::OpPara
                         const int32_t *start, size_t col) {
   for (size_t i = 0; i < v.size(); i++)
     for (int32_t k = start[i]; k < start[i + 1]; k++)
-      if (declared(op, v[i], col) != t[k].dtype) return false;
+      if (!t[k].absent && declared(op, v[i], col) != t[k].dtype) return false;
+  return true;
+}
+/* Only OPTIONAL parameters may be left out. */
+inline bool may_be_absent(const acsim_host::list<ops::OpParamDef> &v, const acsim_host_tensor *t,
+                          const int32_t *start, acsim_host_call *c) {
+  for (size_t i = 0; i < v.size(); i++)
+    if (start[i] < start[i + 1] && t[start[i]].absent && v[i].option != ops::OPTIONAL)
+      return complain(c, ACSIM_HOST_BAD_CALL, "%s is not an OPTIONAL parameter and was not given", v[i].name, 0, 0);
   return true;
 }
 /* Counts and dtypes against the OpDef; sets the column. */
@@ -65,6 +73,7 @@ inline bool check_call(const ops::OpDef &op, acsim_host_call *c) {
   if (static_cast<size_t>(n_out) != op.outputs.size())
     return complain(c, ACSIM_HOST_BAD_CALL, "the OpDef of %s declares %lld outputs, the graph has %lld", op.type,
                     static_cast<long long>(op.outputs.size()), n_out);
+  if (!may_be_absent(op.inputs, c->inputs, in, c) || !may_be_absent(op.outputs, c->outputs, out, c)) return false;
   for (size_t col = 0; col < columns(op); col++)
     if (column_fits(op, op.inputs, c->inputs, in, col) && column_fits(op, op.outputs, c->outputs, out, col)) {
       c->dtype_column = static_cast<int32_t>(col);
@@ -88,11 +97,33 @@ inline void fill_tensor(gert::Tensor &t, gert::CompileTimeTensorDesc &d, const a
 }
 
 /* Values live here for the time of the call. */
-union attr_value {
+struct attr_value {
   bool b;
   float f;
   int64_t i;
+  gert::TypedContinuousVector<int64_t> li;
+  gert::TypedContinuousVector<float> lf;
+  gert::TypedContinuousVector<bool> lb;
 };
+inline bool is_list(int32_t kind) {
+  return kind == ACSIM_ATTR_LIST_FLOAT || kind == ACSIM_ATTR_LIST_INT;
+}
+/* A list in the element type of the OpDef, from integers or floats. */
+template <class T> const void *given_list(gert::TypedContinuousVector<T> &to, const acsim_host_attr &from) {
+  to.v = {};
+  for (int32_t i = 0; i < from.n; i++)
+    to.v.add(from.kind == ACSIM_ATTR_LIST_INT ? static_cast<T>(from.li[i]) : static_cast<T>(from.lf[i]));
+  return &to;
+}
+inline bool kind_fits(ops::OpAttrDef::kind want, int32_t got) {
+  switch (want) {
+  case ops::OpAttrDef::STRING: return got == ACSIM_ATTR_STRING;
+  case ops::OpAttrDef::LIST_INT:
+  case ops::OpAttrDef::LIST_FLOAT:
+  case ops::OpAttrDef::LIST_BOOL: return is_list(got);
+  default: return got != ACSIM_ATTR_STRING && !is_list(got);
+  }
+}
 inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_host_call *c, attr_value *store) {
   for (size_t i = 0; i < op.attrs.size(); i++) {
     const ops::OpAttrDef &a = op.attrs[i];
@@ -101,6 +132,9 @@ inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acs
       if (!::strcmp(c->attrs[k].name, a.name)) given = &c->attrs[k];
     if (!given && !a.has && a.option == ops::REQUIRED)
       return complain(c, ACSIM_HOST_BAD_CALL, "attribute %s is required and was not given", a.name, 0, 0);
+    if (given && !kind_fits(a.type, given->kind))
+      return complain(c, ACSIM_HOST_BAD_CALL,
+                      "attribute %s was given as another kind of value than the OpDef declares", a.name, 0, 0);
     double number = !given ? 0 : given->kind == ACSIM_ATTR_FLOAT ? given->f : static_cast<double>(given->i);
     int64_t whole = !given ? 0 : given->kind == ACSIM_ATTR_FLOAT ? static_cast<int64_t>(given->f) : given->i;
     switch (a.type) {
@@ -116,9 +150,10 @@ inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acs
       store[i].b = given ? whole != 0 : a.b;
       x.attrs.slots.add(&store[i].b);
       break;
-    case ops::OpAttrDef::STRING: x.attrs.slots.add(a.s); break;
-    case ops::OpAttrDef::LIST_INT: x.attrs.slots.add(&a.li); break;
-    case ops::OpAttrDef::LIST_FLOAT: x.attrs.slots.add(&a.lf); break;
+    case ops::OpAttrDef::STRING: x.attrs.slots.add(given ? given->s : a.s); break;
+    case ops::OpAttrDef::LIST_INT: x.attrs.slots.add(given ? given_list(store[i].li, *given) : &a.li); break;
+    case ops::OpAttrDef::LIST_FLOAT: x.attrs.slots.add(given ? given_list(store[i].lf, *given) : &a.lf); break;
+    case ops::OpAttrDef::LIST_BOOL: x.attrs.slots.add(given ? given_list(store[i].lb, *given) : &a.lb); break;
     default: x.attrs.slots.add(nullptr); break;
     }
   }
@@ -133,20 +168,22 @@ inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acs
 inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_host_call *c, attr_value *store) {
   x.call = c;
   x.type = op.type;
-  x.n_in = static_cast<size_t>(c->n_inputs);
-  x.n_out = static_cast<size_t>(c->n_outputs);
-  for (size_t i = 0; i < x.n_in; i++) {
-    fill_tensor(x.in[i], x.in_desc[i], c->inputs[i]);
-  }
+  x.n_in = 0; /* a parameter that is not given has no place among the inputs, and no instance */
   int32_t start[ACSIM_HOST_TENSORS + 1], n = parameters(c->inputs, c->n_inputs, start);
   for (int32_t i = 0; i < n; i++) {
-    x.instances[i].start = static_cast<size_t>(start[i]);
-    x.instances[i].count = static_cast<size_t>(start[i + 1] - start[i]);
-    for (int32_t k = start[i]; k < start[i + 1]; k++)
-      if (op.inputs[static_cast<size_t>(i)].depend != ops::IGNORE) x.in[k].data = c->inputs[k].data;
+    x.instances[i].start = x.n_in;
+    for (int32_t k = start[i]; k < start[i + 1]; k++) {
+      if (c->inputs[k].absent) continue;
+      fill_tensor(x.in[x.n_in], x.in_desc[x.n_in], c->inputs[k]);
+      if (op.inputs[static_cast<size_t>(i)].depend != ops::IGNORE) x.in[x.n_in].data = c->inputs[k].data;
+      x.n_in++;
+    }
+    x.instances[i].count = x.n_in - x.instances[i].start;
   }
   x.n_params = static_cast<size_t>(n);
-  for (size_t i = 0; i < x.n_out; i++) fill_tensor(x.out[i], x.out_desc[i], c->outputs[i]);
+  x.n_out = static_cast<size_t>(c->n_outputs);
+  for (size_t i = 0; i < x.n_out; i++)
+    if (!c->outputs[i].absent) fill_tensor(x.out[i], x.out_desc[i], c->outputs[i]);
   return fill_attrs(x, op, c, store);
 }
 

@@ -1,0 +1,117 @@
+/* Parameters that may be missing, outputs in another order than the inputs they are, attributes of every kind. */
+#include "sim/sim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static ac_arena *a;
+static ac_diags d;
+static ac_sim_lib *lib;
+
+static int setup(void **s) {
+  (void)s;
+  a = ac_arena_new();
+  ac_diags_init(&d, a);
+  const char *dir = ac_temp_dir(a, &d);
+  if (!dir) return -1;
+  setenv("XDG_CACHE_HOME", dir, 1);
+  const char *root = ac_sprintf(a, "%s/tests/sim/fixtures/host_params", AC_SOURCE_DIR);
+  lib = ac_sim_build(a,
+                     &(ac_sim_spec){.form = AC_SIM_MSOPGEN,
+                                    .op = "host_params",
+                                    .op_type = "HostParams",
+                                    .kernel_src = ac_path_join(a, root, "op_kernel/host_params.cpp"),
+                                    .host_src = ac_path_join(a, root, "op_host/host_params.cpp"),
+                                    .chip = ac_chip_load(a, "ascend910b2", &d)},
+                     &d);
+  if (!lib) ac_diags_print(&d, stderr, false);
+  return lib ? 0 : -1;
+}
+static int teardown(void **s) {
+  (void)s;
+  ac_arena_free(a);
+  return 0;
+}
+
+static ac_sim_tensor t[5];
+enum { X, BIAS, SCALE, Y, EXTRA };
+static void tensors(bool bias, bool extra) {
+  static const char *const names[] = {"x", "bias", "scale", "y", "extra"};
+  static const int sizes[] = {8, 5, 3, 16, 4};
+  for (int i = 0; i < 5; i++) {
+    t[i] = (ac_sim_tensor){.name = names[i], .dtype = i == EXTRA ? AC_I32 : AC_F32, .rank = 1, .shape = {sizes[i]}};
+    t[i].bytes = 4 * sizes[i];
+    t[i].data = ac_sim_alloc(t[i].bytes);
+    assert_non_null(t[i].data);
+    t[i].output = i == X || i >= Y;
+    float *f = t[i].data;
+    for (int k = 0; k < sizes[i]; k++) f[k] = (float)(k + 1);
+  }
+  t[X].also_input = true;
+  t[X].output_at = 3; /* x, the first tensor, is the third output */
+  t[Y].output_at = 1;
+  t[EXTRA].output_at = 2;
+  t[BIAS].absent = !bias;
+  t[EXTRA].absent = !extra;
+}
+static void drop(void) {
+  for (int i = 0; i < 5; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
+}
+
+static void run(const ac_sim_attr *at, int n, const float want[10]) {
+  ac_sim_result r;
+  if (!ac_sim_run(a, lib, t, 5, at, n, NULL, &r, &d)) ac_diags_print(&d, stderr, false);
+  assert_true(r.ran);
+  assert_int_equal(r.faults.len, 0);
+  const float *y = t[Y].data, *x = t[X].data;
+  for (int i = 0; i < 10; i++) assert_true(y[i] == want[i]);
+  for (int i = 0; i < 8; i++) assert_true(x[i] == 8 * (float)(i + 1));
+}
+
+static void an_optional_parameter_may_be_missing(void **s) {
+  (void)s;
+  tensors(false, false);
+  run(NULL, 0, (const float[]){-1, 3, 2, 3, 7, 0.75f, 5, 1, 1, 1});
+  drop();
+}
+
+static void attributes_of_every_kind(void **s) {
+  (void)s;
+  tensors(true, false);
+  const ac_sim_attr at[] = {{.name = "mode", .kind = AC_ATTR_S, .s = "amean"},
+                            {.name = "dims", .kind = AC_ATTR_LIST_I, .li = (const int64_t[]){1, 2, 3}, .n = 3},
+                            {.name = "weights", .kind = AC_ATTR_LIST_F, .lf = (const double[]){1.5, 2}, .n = 2},
+                            {.name = "flags", .kind = AC_ATTR_LIST_I, .li = (const int64_t[]){0, 1, 1, 0}, .n = 4}};
+  run(at, 4, (const float[]){5, 3, 3, 5, 123, 3.5f, 6, 0, 1, 1});
+  drop();
+}
+
+static void refuses(const ac_sim_attr *at, int n, const char *why) {
+  ac_sim_result r;
+  assert_false(ac_sim_run(a, lib, t, 5, at, n, NULL, &r, &d));
+  assert_non_null(strstr(d.list.data[d.list.len - 1]->message, why));
+}
+
+static void misfits_are_named(void **s) {
+  (void)s;
+  tensors(true, false);
+  t[SCALE].absent = true;
+  refuses(NULL, 0, "scale is not an OPTIONAL parameter");
+  t[SCALE].absent = false;
+  const ac_sim_attr number = {.name = "mode", .kind = AC_ATTR_I, .i = 1};
+  refuses(&number, 1, "attribute mode was given as another kind");
+  drop();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_optional_parameter_may_be_missing),
+      cmocka_unit_test(attributes_of_every_kind),
+      cmocka_unit_test(misfits_are_named),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

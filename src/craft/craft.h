@@ -16,12 +16,17 @@ typedef struct ac_cbuffer ac_cbuffer;
 typedef struct ac_ctile ac_ctile;
 
 typedef enum {
-#define P(id, name, sig, where) id,
+#define P(id, name, sig, where, scratch) id,
 #include "craft/prims.def"
 #undef P
   AC_P_INST, /* an instruction of isa/insts.def; see ac_cexpr.inst */
   AC_P_NONE
 } ac_cprim;
+/* A primitive that is composed of instructions works in pieces of so many lanes, so that its scratch does not grow with the tile. */
+enum { AC_SCRATCH_LANES = 2048 };
+/* Scratch buffers of AC_SCRATCH_LANES float32 lanes that it needs (prims.def); 0 for instructions and unknown names. */
+int ac_cprim_scratch(ac_cprim prim);
+int ac_cprim_scratch_of(const char *name);
 
 typedef enum {
   AC_OP_NOP,

@@ -6,11 +6,21 @@
 
 static const struct {
   const char *name, *sig, *where;
+  int scratch;
 } prims[] = {
-#define P(id, name, sig, where) [id] = {name, sig, where},
+#define P(id, name, sig, where, scratch) [id] = {name, sig, where, scratch},
 #include "craft/prims.def"
 #undef P
 };
+
+int ac_cprim_scratch(ac_cprim prim) {
+  return (size_t)prim < AC_COUNT(prims) ? prims[prim].scratch : 0;
+}
+int ac_cprim_scratch_of(const char *name) {
+  for (size_t i = 0; i < AC_COUNT(prims); i++)
+    if (!strcmp(prims[i].name, name)) return prims[i].scratch;
+  return 0;
+}
 
 static const char *const forms[] = {
     [AC_FORM_UNARY] = "dst:B src:B count:I?",

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { SCRATCH = AC_LOWER_SCRATCH_LANES, REGS = 4 };
+enum { SCRATCH = AC_SCRATCH_LANES, REGS = 4 };
 typedef enum { T0, T1, T2, T3, D, S } reg;
 
 typedef struct {

@@ -9,9 +9,6 @@
 #include "craft/craft.h"
 #include "lower/air.h"
 
-/* Composed primitives work in pieces of so many lanes: each of their scratch tensors (at most four) holds no more. */
-enum { AC_LOWER_SCRATCH_LANES = 2048 };
-
 typedef struct {
   const char *op;      /* snake case, e.g. "softmax_custom" */
   const char *op_type; /* Pascal case, e.g. "SoftmaxCustom" */

@@ -239,25 +239,13 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
   }
 }
 
-/* Composed primitives work in pieces of 2,048 lanes with so many float32 registers of scratch (docs/craft.md, scratch). */
-static int scratch_registers(const char *prim) {
-  static const struct {
-    const char *prim;
-    int n;
-  } t[] = {{"vdiv_scalar", 1}, {"vsigmoid", 2}, {"vtanh", 3}, {"verf", 3},
-           {"vlog1p", 3},      {"vexpm1", 4},   {"vsin", 4},  {"vcos", 4}};
-  for (size_t i = 0; i < AC_COUNT(t); i++)
-    if (!strcmp(prim, t[i].prim)) return t[i].n;
-  return 0;
-}
-
 int64_t vir_scratch(const vir *v) {
   int most = 0;
   for (size_t i = 0; i < v->ops.len; i++) {
-    int s = scratch_registers(v->ops.data[i].prim);
+    int s = ac_cprim_scratch_of(v->ops.data[i].prim);
     if (s > most) most = s;
   }
-  return (int64_t)most * 2048 * 4;
+  return (int64_t)most * AC_SCRATCH_LANES * 4;
 }
 
 static double buf_bytes(const vir_buf *b) {

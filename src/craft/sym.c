@@ -15,15 +15,21 @@ static int term_cmp(const ac_sterm *x, const ac_sterm *y) {
   return x->k - y->k;
 }
 
+/* Writes v in letters, last digit first; `end` marks the end of the number. By hand: terms are looked up all the time. */
+static char *put_number(char *to, uint64_t v, char end) {
+  for (; v; v >>= 5) *to++ = (char)('@' + (v & 31));
+  *to++ = end;
+  return to;
+}
+
 static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
-  ac_buf b;
-  ac_buf_init(&b, s->a);
+  char key[AC_SYM_TERMS * (14 + AC_SYM_DEGREE * 8) + 1], *to = key;
   for (int i = 0; i < n; i++) {
-    ac_printf(&b, "%llx", (unsigned long long)t[i].c);
-    for (int j = 0; j < t[i].k; j++) ac_printf(&b, "*%d", t[i].atom[j]);
-    ac_puts(&b, "+");
+    to = put_number(to, (uint64_t)t[i].c, '*');
+    for (int j = 0; j < t[i].k; j++) to = put_number(to, (unsigned)t[i].atom[j], '.');
+    to[-1] = '+';
   }
-  const char *key = ac_buf_str(&b);
+  *to = 0;
   ac_sym *x = ac_map_get(s->polys, key);
   if (x) return x;
   x = AC_NEW(s->a, ac_sym);

@@ -129,9 +129,10 @@ static void report(ac_buf *b, const ac_sim_result *r, const ac_sim_tensor *t, in
             r->wall);
   for (int i = 0; i < n; i++)
     if (t[i].output) describe(b, &t[i]);
-  for (size_t i = 0; i < r->faults.len; i++) {
-    const ac_sim_fault *f = &r->faults.data[i];
-    ac_printf(b, "fault %s: %s", f->kind, f->message);
+  for (size_t i = 0; i < r->faults.len + r->warnings.len; i++) {
+    bool fault = i < r->faults.len;
+    const ac_sim_fault *f = fault ? &r->faults.data[i] : &r->warnings.data[i - r->faults.len];
+    ac_printf(b, "%s %s: %s", fault ? "fault" : "warning", f->kind, f->message);
     if (f->file)
       ac_printf(b, " (%s:%d, block %lld, %lld times)", f->file, f->line, (long long)f->block, (long long)f->count);
     ac_puts(b, "\n");

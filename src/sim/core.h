@@ -62,6 +62,8 @@ void acsim_finish(acsim_session *s);
 /* Faults so far, sorted by source place; a place (kind, file, line) once with its count and its lowest block. Valid until
  * acsim_close. At most 200 places are kept; *dropped (may be NULL) counts the rest. */
 const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped);
+/* The same for what is reported and fails nothing. */
+const ac_sim_fault *acsim_warnings(const acsim_session *s, size_t *n);
 int64_t acsim_ub_peak(const acsim_session *s);    /* most bytes of UB that TPipe buffers of one block took */
 int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */
 int64_t acsim_last_block_dim(const acsim_session *s);

@@ -4,7 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLACES = 200 };
+enum { MAX_PLACES = 200, MAX_WARNINGS = 100 /* of them: faults always find room */ };
+
+const ac_sim_fault_kind ac_sim_fault_kinds[] = {
+#define FAULT(kind, what) {kind, false, what},
+#define WARN(kind, what) {kind, true, what},
+#include "sim/fault_kinds.def"
+#undef FAULT
+#undef WARN
+};
+const size_t ac_sim_n_fault_kinds = AC_COUNT(ac_sim_fault_kinds);
+
+const ac_sim_fault_kind *ac_sim_fault_kind_of(const char *kind) {
+  for (size_t i = 0; i < ac_sim_n_fault_kinds; i++)
+    if (!strcmp(ac_sim_fault_kinds[i].kind, kind)) return &ac_sim_fault_kinds[i];
+  return NULL;
+}
 
 static bool same_text(const char *a, const char *b) {
   return a == b || (a && b && !strcmp(a, b));
@@ -29,13 +44,18 @@ static void fill(acsim_collector *c, acsim_entry *e, const acsim_block *b, const
 static void add(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
                 const char *fmt, va_list ap) {
   acsim_collector *c = &s->faults;
+  const ac_sim_fault_kind *known = ac_sim_fault_kind_of(kind);
+  if (!known) {
+    fprintf(stderr, "simulator: the kind of fault \"%s\" is not in fault_kinds.def\n", kind);
+    abort();
+  }
   pthread_mutex_lock(&c->lock);
   acsim_entry *e = find(c, kind, at, other);
   if (e) {
     e->f.count++;
     if (b && b->rank < e->rank) fill(c, e, b, fmt, ap);
-  } else if (c->list.len == MAX_PLACES) {
-    c->dropped++;
+  } else if (c->list.len == MAX_PLACES || (known->warning && c->list.len >= MAX_WARNINGS)) {
+    c->dropped += !known->warning;
   } else {
     acsim_entry fresh = {.f = {.kind = kind, .line = at.line, .count = 1}};
     fresh.f.file = at.file ? ac_strdup(c->arena, at.file) : NULL;
@@ -69,12 +89,20 @@ static int by_place(const void *x, const void *y) {
   return r ? r : strcmp(a->message, b->message);
 }
 
-const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped) {
+static const ac_sim_fault *sorted(const acsim_session *s, bool warnings, size_t *n) {
   const acsim_collector *c = &s->faults;
   ac_sim_fault *out = AC_NEW_N(c->arena, ac_sim_fault, c->list.len + 1);
-  for (size_t i = 0; i < c->list.len; i++) out[i] = c->list.data[i].f;
-  if (c->list.len) qsort(out, c->list.len, sizeof *out, by_place);
-  *n = c->list.len;
-  if (dropped) *dropped = c->dropped;
+  size_t k = 0;
+  for (size_t i = 0; i < c->list.len; i++)
+    if (ac_sim_fault_kind_of(c->list.data[i].f.kind)->warning == warnings) out[k++] = c->list.data[i].f;
+  if (k) qsort(out, k, sizeof *out, by_place);
+  *n = k;
   return out;
+}
+const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped) {
+  if (dropped) *dropped = s->faults.dropped;
+  return sorted(s, false, n);
+}
+const ac_sim_fault *acsim_warnings(const acsim_session *s, size_t *n) {
+  return sorted(s, true, n);
 }

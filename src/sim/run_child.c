@@ -230,6 +230,8 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   size_t n = 0;
   const ac_sim_fault *f = acsim_faults(s, &n, NULL);
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
+  f = acsim_warnings(s, &n);
+  for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
   o->ub_peak = acsim_ub_peak(s);
   o->blocks_run = acsim_blocks_run(s);
   acsim_close(s);

@@ -99,6 +99,15 @@ typedef struct {
   int64_t block; /* -1: not of one block */
   int64_t count; /* how often the same place did it */
 } ac_sim_fault;
+/* All kinds there are (fault_kinds.def). A warning is reported and fails nothing. */
+typedef struct {
+  const char *kind;
+  bool warning;
+  const char *what;
+} ac_sim_fault_kind;
+extern const ac_sim_fault_kind ac_sim_fault_kinds[];
+extern const size_t ac_sim_n_fault_kinds;
+const ac_sim_fault_kind *ac_sim_fault_kind_of(const char *kind); /* NULL: no such kind */
 
 typedef struct {
   bool ran;            /* false: see refused, or diagnostics */
@@ -109,6 +118,7 @@ typedef struct {
   int64_t ub_peak;          /* bytes of UB in use at most in a block */
   double wall;              /* seconds on this host: not device time */
   unsigned sandbox_missing; /* see ac_sandbox_missing */
+  AC_VEC(ac_sim_fault) warnings; /* apart from the faults: a run with warnings alone is a good one */
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,

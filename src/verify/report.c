@@ -8,7 +8,7 @@ static const char *const words[] = {
     [AC_V_PASS] = "pass", [AC_V_FAIL] = "FAIL", [AC_V_REFUSED] = "refused", [AC_V_SKIPPED] = "skipped"};
 static const char *const colours[] = {
     [AC_V_PASS] = "\033[32m", [AC_V_FAIL] = "\033[1;31m", [AC_V_REFUSED] = "\033[33m", [AC_V_SKIPPED] = "\033[33m"};
-enum { MOST_FAULTS = 5, MOST_FAILED = 6, MOST_SKIPPED = 2 };
+enum { MOST_WARNINGS = 20, MOST_FAULTS = 5, MOST_FAILED = 6, MOST_SKIPPED = 2 };
 
 /* printf tells NaNs by their sign, which means nothing. */
 static double plain(double v) {
@@ -46,6 +46,25 @@ static void print_case(const ac_verify_case *c, FILE *out, bool colour) {
   if (c->verdict == AC_V_FAIL) print_bad(c, out);
 }
 
+/* Each place once, whatever the case. */
+static void print_warnings(const ac_verify_report *r, FILE *out) {
+  const ac_sim_fault *shown[MOST_WARNINGS];
+  int n = 0;
+  for (size_t i = 0; i < r->cases.len; i++)
+    for (size_t k = 0; k < r->cases.data[i].warnings.len && n < MOST_WARNINGS; k++) {
+      const ac_sim_fault *f = &r->cases.data[i].warnings.data[k];
+      bool known = false;
+      for (int j = 0; j < n; j++)
+        known = known || (!strcmp(shown[j]->kind, f->kind) && shown[j]->line == f->line && !shown[j]->file == !f->file &&
+                          (!f->file || !strcmp(shown[j]->file, f->file)));
+      if (known) continue;
+      shown[n++] = f;
+      fprintf(out, "  warning: ");
+      if (f->file) fprintf(out, "%s:%d: ", f->file, f->line);
+      fprintf(out, "%s: %s\n", f->kind, f->message);
+    }
+}
+
 void ac_verify_print(const ac_verify_report *r, FILE *out, bool all, bool colour) {
   fprintf(out, "%s on %s (simulated; float64 reference; tolerance class: %s)\n", r->op, r->chip, r->error_class);
   double rel_most = 0;
@@ -62,6 +81,7 @@ void ac_verify_print(const ac_verify_report *r, FILE *out, bool all, bool colour
     fprintf(out, "  and %d failing cases more (--all lists them)\n", r->failed - MOST_FAILED);
   if (!all && r->skipped > MOST_SKIPPED) fprintf(out, "  and %d skipped cases more\n", r->skipped - MOST_SKIPPED);
   for (size_t i = 0; i < r->blind.len; i++) fprintf(out, "  blind: %s\n", r->blind.data[i]);
+  print_warnings(r, out);
   for (size_t i = 0; i < r->notes.len; i++) fprintf(out, "  note: %s\n", r->notes.data[i]);
   fprintf(out,
           "%s%s%s: %d passed, %d failed, %d refused, %d skipped; largest relative error %.3g (simulated, %.1f s on "
@@ -119,6 +139,9 @@ static json_t *case_json(const ac_verify_case *c) {
   json_t *faults = json_array();
   for (size_t i = 0; i < c->faults.len; i++) json_array_append_new(faults, fault_json(&c->faults.data[i]));
   json_object_set_new(j, "faults", faults);
+  json_t *warnings = json_array();
+  for (size_t i = 0; i < c->warnings.len; i++) json_array_append_new(warnings, fault_json(&c->warnings.data[i]));
+  json_object_set_new(j, "warnings", warnings);
   json_object_set_new(j, "hints", strings(&c->hints));
   json_object_set_new(j, "sampled", json_boolean(c->sampled));
   json_object_set_new(j, "block_dim", json_integer(c->block_dim));

@@ -210,6 +210,7 @@ static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_ver
   c->block_dim = s.block_dim;
   if (form == AC_SIM_MSOPGEN && ok && !s.refused) reached(x, s.tiling_key);
   for (size_t i = 0; i < s.faults.len; i++) ac_push(x->a, &c->faults, s.faults.data[i]);
+  for (size_t i = 0; i < s.warnings.len; i++) ac_push(x->a, &c->warnings, s.warnings.data[i]);
   if (!ok) {
     const ac_diag *first = d.list.len ? d.list.data[0] : NULL;
     x->hung |= first && first->code == AC0804;

@@ -141,6 +141,7 @@ typedef struct {
   bool sampled; /* only some blocks ran */
   int64_t block_dim, blocks_run, elements;
   double wall; /* seconds on this host */
+  AC_VEC(ac_sim_fault) warnings; /* fail nothing */
 } ac_verify_case;
 
 typedef struct {

@@ -104,6 +104,13 @@ static char *run_once(const char *file, const sim_case *c, int threads, ac_block
   acsim_finish(s);
   size_t n;
   const ac_sim_fault *f = acsim_faults(s, &n, NULL);
+  size_t n_warnings;
+  const ac_sim_fault *w = acsim_warnings(s, &n_warnings);
+  ac_sim_fault *both = AC_NEW_N(arena, ac_sim_fault, n + n_warnings + 1);
+  if (n) memcpy(both, f, n * sizeof *f);
+  if (n_warnings) memcpy(both + n, w, n_warnings * sizeof *w);
+  f = both;
+  n += n_warnings;
   char *text = ac_strdup(arena, faults_text(f, n));
   bool text_found = !c->text, others = false;
   for (size_t i = 0; i < n; i++) {

@@ -31,6 +31,10 @@ static inline errno_t memset_s(void *to, size_t room, int c, size_t n) {
 static inline errno_t strcpy_s(char *to, size_t room, const char *from) {
   return !from ? EINVAL : memcpy_s(to, room, from, strlen(from) + 1);
 }
+static inline errno_t strcat_s(char *to, size_t room, const char *from) {
+  size_t n = to ? strlen(to) : 0;
+  return !to || !from ? EINVAL : n > room ? ERANGE : memcpy_s(to + n, room - n, from, strlen(from) + 1);
+}
 /* Characters written, or -1 when they do not fit. */
 static inline int vsnprintf_s(char *to, size_t room, size_t most, const char *format, va_list ap) {
   int n = vsnprintf(to, room, format, ap);

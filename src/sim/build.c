@@ -91,9 +91,10 @@ static void add_source(closure *c, const char *path) {
   scan_includes(c, path, text);
 }
 
-static closure sources_of(builder *b, const char *path) {
+static closure sources_of(builder *b, const char *path, const char *const *more) {
   closure c = {.b = b, .seen = ac_map_new(b->a)};
   add_source(&c, ac_absolute(b->a, path));
+  for (size_t i = 0; more && more[i]; i++) add_source(&c, ac_absolute(b->a, more[i]));
   return c;
 }
 
@@ -239,6 +240,8 @@ static const char **compile_roots(builder *b) {
   const char *const sources[] = {b->s->kernel_src, b->s->host_src};
   for (size_t i = 0; i < AC_COUNT(sources); i++)
     if (sources[i]) ac_push(b->a, &v, folder_of(b->a, sources[i]));
+  for (size_t i = 0; b->s->host_more && b->s->host_more[i]; i++)
+    ac_push(b->a, &v, folder_of(b->a, b->s->host_more[i]));
   ac_push(b->a, &v, NULL);
   return v.data;
 }
@@ -262,7 +265,8 @@ static void report_compile(builder *b, const char *what, const ac_proc *p) {
 }
 
 /* Runs argv + `-I...` + source; the object lands at `final` at once or not at all. */
-static bool compile(builder *b, const ac_strvec *args, const char *source, const char *shown, const char *final) {
+static bool compile(builder *b, const ac_strvec *args, const char *source, const char *const *more, const char *shown,
+                    const char *final) {
   ac_arena *a = b->a;
   static unsigned serial;
   char *part = ac_sprintf(a, "%s/.part-%d-%u", b->cache, (int)getpid(), serial++);
@@ -274,6 +278,7 @@ static bool compile(builder *b, const ac_strvec *args, const char *source, const
   for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++)
     ac_push(a, &v, ac_sprintf(a, "-I%s", b->s->include_dirs[i]));
   ac_push(a, &v, source);
+  for (size_t i = 0; more && more[i]; i++) ac_push(a, &v, ac_absolute(a, more[i]));
   ac_push(a, &v, "-o");
   ac_push(a, &v, part);
   ac_push(a, &v, NULL);
@@ -350,7 +355,7 @@ static const char *describe(builder *b, ac_sim_lib *lib) {
 }
 
 static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
-  closure c = sources_of(b, b->s->host_src);
+  closure c = sources_of(b, b->s->host_src, b->s->host_more);
   ac_strvec args = {0};
   common_args(b, &args, c.std);
   if (c.std) ac_push(b->a, &args, "-DACSIM_HOST_STL=1");
@@ -363,7 +368,7 @@ static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
     *described = ac_read_file(b->a, txt, DESCRIBE_BYTES, NULL, b->d);
     return *described != NULL;
   }
-  if (!compile(b, &args, ac_absolute(b->a, b->s->host_src), b->s->host_src, so)) return false;
+  if (!compile(b, &args, ac_absolute(b->a, b->s->host_src), b->s->host_more, b->s->host_src, so)) return false;
   *described = describe(b, lib);
   if (!*described) {
     unlink(so);
@@ -446,11 +451,11 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
     if (!ac_write_file(w, entry, strlen(entry), b->d)) return NULL;
     source = w;
   }
-  return compile(b, &args, source, b->s->kernel_src, so) ? so : NULL;
+  return compile(b, &args, source, NULL, b->s->kernel_src, so) ? so : NULL;
 }
 
 static bool build_kernels(builder *b, ac_sim_lib *lib, const char *described) {
-  closure c = sources_of(b, b->s->kernel_src);
+  closure c = sources_of(b, b->s->kernel_src, NULL);
   bool per_column = false;
   for (size_t i = 0; i < ac_map_len(c.seen); i++)
     per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");

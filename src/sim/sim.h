@@ -32,6 +32,7 @@ typedef struct {
   const char *const *include_dirs; /* NULL-ended, more -I */
   const ac_chip *chip;
   int opt; /* g++ -O level: 0 or 1 */
+  const char *const *host_more; /* NULL-ended: further .cpp files of op_host, compiled into the same library */
 } ac_sim_spec;
 typedef struct ac_sim_lib ac_sim_lib;
 /* Compiles (cached by content hash under $XDG_CACHE_HOME/ascendcraft) in a sandbox; NULL and AC08xx with the compiler's own

@@ -101,15 +101,43 @@ public:
   const void *data = nullptr; /* only where the OpDef says ValueDepend, as on the real host */
 };
 
-template <class T> class TypedContinuousVector {
+/* The values of a list attribute; the typed form adds nothing but the type, so that GetAttrPointer may ask for either. */
+class ContinuousVector {
 public:
-  const T *GetData() const { return v.data(); }
-  T *MutableData() { return v.data(); }
-  size_t GetSize() const { return v.size(); }
-  size_t GetCapacity() const { return v.size(); }
-  acsim_host::list<T> v;
+  ContinuousVector() = default;
+  ContinuousVector(const ContinuousVector &o) { acsim_set(o.data_, o.n_, o.elem_); }
+  ContinuousVector &operator=(const ContinuousVector &o) {
+    if (this != &o) acsim_set(o.data_, o.n_, o.elem_);
+    return *this;
+  }
+  ~ContinuousVector() { ::free(data_); }
+  const void *GetData() const { return data_; }
+  void *MutableData() { return data_; }
+  size_t GetSize() const { return n_; }
+  size_t GetCapacity() const { return n_; }
+  void acsim_set(const void *from, size_t n, size_t elem) {
+    ::free(data_);
+    data_ = n ? ::malloc(n * elem) : nullptr;
+    if (n && !data_) ::abort();
+    if (n) ::memcpy(data_, from, n * elem);
+    n_ = n;
+    elem_ = elem;
+  }
+
+private:
+  void *data_ = nullptr;
+  size_t n_ = 0, elem_ = 0;
 };
-class ContinuousVector : public TypedContinuousVector<int64_t> {};
+template <class T> class TypedContinuousVector : public ContinuousVector {
+public:
+  const T *GetData() const { return static_cast<const T *>(ContinuousVector::GetData()); }
+  T *MutableData() { return static_cast<T *>(ContinuousVector::MutableData()); }
+  template <class L> void acsim_assign(const L &l) {
+    acsim_host::list<T> v;
+    v.assign(l);
+    acsim_set(v.data(), v.size(), sizeof(T));
+  }
+};
 
 class RuntimeAttrs {
 public:
@@ -161,8 +189,13 @@ class ComputeNodeInfo {
 public:
   const AnchorInstanceInfo *GetInputInstanceInfo(size_t i) const { return i < n ? v + i : nullptr; }
   size_t GetIrInputsNum() const { return n; }
+  size_t GetInputsNum() const { return n_in; }
+  size_t GetOutputsNum() const { return n_out; }
+  const char *GetNodeType() const { return type; }
+  const char *GetNodeName() const { return type; }
   const AnchorInstanceInfo *v = nullptr;
-  size_t n = 0;
+  size_t n = 0, n_in = 0, n_out = 0;
+  const char *type = "";
 };
 
 /* What every context knows of the node. */
@@ -171,6 +204,9 @@ public:
   const ComputeNodeInfo *GetComputeNodeInfo() const {
     node_info.v = instances;
     node_info.n = n_params;
+    node_info.n_in = n_in;
+    node_info.n_out = n_out;
+    node_info.type = type;
     return &node_info;
   }
   const AnchorInstanceInfo *GetIrInputInstanceInfo(size_t i) const { return i < n_params ? &instances[i] : nullptr; }
@@ -298,7 +334,26 @@ public:
   }
   ge::DataType types[kMax];
 };
-class InferShapeRangeContext : public ExtendedKernelContext {};
+template <class T> class Range {
+public:
+  Range() = default;
+  Range(T *min, T *max) : min_(min), max_(max) {}
+  const T *GetMin() const { return min_; }
+  const T *GetMax() const { return max_; }
+  T *GetMin() { return min_; }
+  T *GetMax() { return max_; }
+  void SetMin(T *v) { min_ = v; }
+  void SetMax(T *v) { max_ = v; }
+
+private:
+  T *min_ = nullptr, *max_ = nullptr;
+};
+/* Of graphs with unknown shapes, which are never run here: functions that take it are stored, not called. */
+class InferShapeRangeContext : public ExtendedKernelContext {
+public:
+  const Range<Shape> *GetInputShapeRange(size_t) const { return nullptr; }
+  Range<Shape> *GetOutputShapeRange(size_t) { return nullptr; }
+};
 class OpExecuteContext : public ExtendedKernelContext {};
 
 using TilingKernelFunc = ge::graphStatus (*)(TilingContext *);
@@ -341,6 +396,7 @@ public:
     };
     return *this;
   }
+  template <class F> OpImplRegisterV2 &GenSimplifiedKey(F) { return *this; }
   OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
   OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
 

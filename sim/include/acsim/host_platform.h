@@ -9,6 +9,10 @@
 
 namespace fe {
 enum class LocalMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, RESERVED };
+inline const acsim_host_chip *&acsim_chip() { /* of the call at work */
+  static const acsim_host_chip *chip = nullptr;
+  return chip;
+}
 class PlatFormInfos {
 public:
   explicit PlatFormInfos(const acsim_host_chip *c = nullptr) : chip(c) {}
@@ -53,12 +57,92 @@ public:
 #endif
   const acsim_host_chip *chip;
 };
+#ifdef ACSIM_HOST_STL
+/* The older way to ask (platform/platform_info.h): plain structures, filled from the chip. */
+struct StrInfo {
+  std::string short_soc_version;
+};
+struct SoCInfo {
+  uint32_t ai_core_cnt = 0, vector_core_cnt = 0;
+  uint64_t memory_size = 0, l2_size = 0;
+};
+struct AiCoreSpec {
+  uint64_t ub_size = 0, l1_size = 0, l0_a_size = 0, l0_b_size = 0, l0_c_size = 0;
+};
+struct PlatformInfo {
+  StrInfo str_info;
+  SoCInfo soc_info;
+  AiCoreSpec ai_core_spec;
+};
+struct OptionalInfo {
+  std::string soc_version;
+};
+class PlatformInfoManager {
+public:
+  static PlatformInfoManager &Instance() {
+    static PlatformInfoManager m;
+    return m;
+  }
+  static PlatformInfoManager &GeInstance() { return Instance(); }
+  uint32_t GetPlatformInfoWithOutSocVersion(PlatformInfo &p, OptionalInfo &o) {
+    const acsim_host_chip *c = acsim_chip();
+    if (!c) return ge::GRAPH_FAILED;
+    p.str_info.short_soc_version = PlatFormInfos(c).acsim_short_soc();
+    p.soc_info = {PlatFormInfos(c).GetCoreNum(), c->vector_cores, c->hbm, c->l2};
+    p.ai_core_spec = {c->ub, c->l1, c->l0a, c->l0b, c->l0c};
+    o.soc_version = c->soc;
+    return ge::GRAPH_SUCCESS;
+  }
+};
+#endif
 } // namespace fe
+
+/* platform/soc_spec.h: the number is the one in __NPU_ARCH__. */
+enum class NpuArch : uint32_t {
+  DAV_RESV = 0,
+  DAV_1001 = 1001,
+  DAV_2002 = 2002,
+  DAV_2201 = 2201,
+  DAV_3002 = 3002,
+  DAV_3003 = 3003,
+  DAV_3102 = 3102,
+  DAV_3113 = 3113,
+  DAV_3510 = 3510,
+  DAV_5102 = 5102
+};
 
 namespace platform_ascendc {
 enum class CoreMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, FB, BT, RESERVED };
-enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, RESERVED_VERSION = 99999 };
-enum class NpuArch { DAV_RESV = 0, DAV_1001 = 1001, DAV_2002 = 2002, DAV_2201 = 2201, DAV_3002 = 3002 };
+/* The names that sources compare with, numbered as in asc-devkit's include/utils/tiling/platform/platform_ascendc.h. */
+enum class SocVersion {
+  ASCEND910 = 0,
+  ASCEND910B,
+  ASCEND310P,
+  ASCEND310B,
+  ASCEND950,
+  ASCEND910_55,
+  ASCEND910_95 = ASCEND950,
+  AS31XM1,
+  ASCEND031,
+  ASCEND035,
+  ASCEND310,
+  ASCEND610,
+  ASCEND610Lite,
+  ASCEND910_93,
+  BS9SX1A,
+  BS9SX2A,
+  HI3796CV300CS,
+  HI3796CV300ES,
+  MC61AM21A,
+  MC62,
+  SD3403,
+  KIRINX90,
+  KIRIN9030,
+  MC32DM11A,
+  ASCEND350,
+  RESERVED_VERSION = 99999
+};
+using ::NpuArch;
 
 class PlatformAscendC {
 public:

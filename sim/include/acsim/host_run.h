@@ -110,9 +110,10 @@ inline bool is_list(int32_t kind) {
 }
 /* A list in the element type of the OpDef, from integers or floats. */
 template <class T> const void *given_list(gert::TypedContinuousVector<T> &to, const acsim_host_attr &from) {
-  to.v = {};
+  acsim_host::list<T> v;
   for (int32_t i = 0; i < from.n; i++)
-    to.v.add(from.kind == ACSIM_ATTR_LIST_INT ? static_cast<T>(from.li[i]) : static_cast<T>(from.lf[i]));
+    v.add(from.kind == ACSIM_ATTR_LIST_INT ? static_cast<T>(from.li[i]) : static_cast<T>(from.lf[i]));
+  to.acsim_set(v.data(), v.size(), sizeof(T));
   return &to;
 }
 inline bool kind_fits(ops::OpAttrDef::kind want, int32_t got) {
@@ -228,6 +229,8 @@ inline int32_t run_infer(acsim_host_call *c) {
   for (int32_t i = 0; i < c->n_outputs; i++) c->inferred[i].rank = -1, c->inferred[i].dtype = -1;
   const ops::OpDef *op = find_op(c->op_type);
   if (!op || !check_call(*op, c)) return c->status;
+  platform_ascendc::acsim_chip = &c->chip;
+  fe::acsim_chip() = &c->chip;
   static attr_value store[ACSIM_HOST_ATTRS];
   if (op->infer_shape) {
     static gert::InferShapeContext x;

@@ -6,6 +6,7 @@
 #define ACSIM_HOST_TILING_H
 
 #include "acsim/host_types.h"
+#include "securec.h"
 
 namespace optiling {
 struct FieldInfo {

@@ -31,6 +31,9 @@
 #include <unordered_set>
 #include <utility>
 #include <vector>
+using std::map; /* CANN's graph headers say so, and op_host files lean on it */
+using std::string;
+using std::vector;
 #endif
 
 namespace acsim_host {
@@ -232,6 +235,11 @@ enum Format {
   FORMAT_C1HWC0,
   FORMAT_MAX
 };
+
+/* A format may carry sub-format bits above its number (graph/types.h). */
+inline int32_t GetPrimaryFormat(int32_t format) {
+  return format & 0xff;
+}
 
 class AscendString {
 public:

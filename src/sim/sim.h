@@ -31,7 +31,7 @@ typedef struct {
   const char *host_src;            /* path of op_host's .cpp; msopgen only */
   const char *const *include_dirs; /* NULL-ended, more -I */
   const ac_chip *chip;
-  int opt; /* g++ -O level: 0 or 1 */
+  int opt;                      /* g++ -O level: 0 or 1 */
   const char *const *host_more; /* NULL-ended: further .cpp files of op_host, compiled into the same library */
 } ac_sim_spec;
 typedef struct ac_sim_lib ac_sim_lib;

@@ -61,7 +61,11 @@ static void add_attr(ac_arena *a, job *j) {
   ac_sim_attr *x = &j->attr[j->n_attr++];
   x->name = word(a);
   char kind = *word(a), *value = word(a);
-  x->kind = kind == 'f' ? AC_ATTR_F : kind == 'b' ? AC_ATTR_B : kind == 's' ? AC_ATTR_S : kind == 'l' ? AC_ATTR_LIST_I : AC_ATTR_I;
+  x->kind = kind == 'f'   ? AC_ATTR_F
+            : kind == 'b' ? AC_ATTR_B
+            : kind == 's' ? AC_ATTR_S
+            : kind == 'l' ? AC_ATTR_LIST_I
+                          : AC_ATTR_I;
   x->s = value;
   x->f = atof(value);
   x->i = atoll(value);

@@ -109,7 +109,7 @@ def run_case(repos, exe, op, case):
     lines = [f"op {case.get('entry', name)}", f"op_type {case['type']}", f"kernel {kernel}",
              f"chip {case.get('chip', 'ascend910b2')}", f"timeout {case.get('timeout', 200)}"]
     lines += ["host " + f for f in repos.host(folder, case)]
-    lines += ["inc " + d for d in repos.includes(folder) + [os.path.dirname(kernel)]]
+    lines += ["inc " + d for d in repos.includes(folder) + [os.path.dirname(kernel), os.path.dirname(os.path.dirname(kernel))]]
     if "blocks" in case:
         lines.append("blocks %d %d" % case["blocks"])
     outs = []

@@ -116,13 +116,17 @@ public:
   OpAttrDef &String() { return type = STRING, *this; }
   OpAttrDef &String(const char *v) { return type = STRING, has = true, s = v, *this; }
   OpAttrDef &ListBool() { return type = LIST_BOOL, *this; }
-  OpAttrDef &ListBool(std::initializer_list<bool> v) { return type = LIST_BOOL, has = true, lb.acsim_assign(v), *this; }
+  OpAttrDef &ListBool(std::initializer_list<bool> v) {
+    return type = LIST_BOOL, has = true, lb.acsim_assign(v), *this;
+  }
   OpAttrDef &ListFloat() { return type = LIST_FLOAT, *this; }
   OpAttrDef &ListFloat(std::initializer_list<float> v) {
     return type = LIST_FLOAT, has = true, lf.acsim_assign(v), *this;
   }
   OpAttrDef &ListInt() { return type = LIST_INT, *this; }
-  OpAttrDef &ListInt(std::initializer_list<int64_t> v) { return type = LIST_INT, has = true, li.acsim_assign(v), *this; }
+  OpAttrDef &ListInt(std::initializer_list<int64_t> v) {
+    return type = LIST_INT, has = true, li.acsim_assign(v), *this;
+  }
   OpAttrDef &ListListInt() { return type = LIST_LIST_INT, *this; }
 #ifdef ACSIM_HOST_STL
   OpAttrDef &ListBool(const std::vector<bool> &v) {

@@ -82,6 +82,25 @@ template <typename F> void call_block(void *f) {
 template <typename F> void run_blocks(const char *name, uint32_t blocks, F f) {
   acsim_icpu_run(name, blocks, call_block<F>, &f);
 }
+
+/* kernel<<<blocks, l2, stream>>>(arguments) reaches the compiler as kernel % acsim::grid(blocks, l2, stream)(arguments). */
+template <typename F> struct launch_call {
+  uint32_t blocks;
+  F with;
+};
+struct launch_grid {
+  uint32_t blocks;
+  template <typename... A> auto operator()(const A &...a) const {
+    auto with = [&](auto kernel) { kernel(a...); };
+    return launch_call<decltype(with)>{blocks, with};
+  }
+};
+template <typename N, typename... R> launch_grid grid(N blocks, const R &...) {
+  return {static_cast<uint32_t>(blocks)};
+}
+template <typename F, typename... P> void operator%(void (*kernel)(P...), launch_call<F> call) {
+  run_blocks("<<<>>>", call.blocks, [&]() { call.with(kernel); });
+}
 } // namespace acsim
 #define ICPU_RUN_KF(func, blkdim, ...) \
   acsim::run_blocks(#func, static_cast<uint32_t>(blkdim), [&]() { func(__VA_ARGS__); })

@@ -359,6 +359,7 @@ static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
   ac_strvec args = {0};
   common_args(b, &args, c.std);
   if (c.std) ac_push(b->a, &args, "-DACSIM_HOST_STL=1");
+  if (c.std) ac_push(b->a, &args, "-fexceptions"); /* host code may throw; nothing catches it but itself */
   ac_strvec key_args = args;
   ac_push(b->a, &key_args, NULL);
   char *key = key_of(b, &c, key_args.data, "host");
@@ -381,7 +382,7 @@ static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
 
 /* A wrapper that includes the kernel's file as it is: it exports the entry under a fixed name and passes any number of
  * pointer arguments. */
-static char *entry_text(builder *b) {
+static char *entry_text(builder *b, const char *kernel) {
   return ac_sprintf(b->a,
                     "#include \"%s\"\n"
                     "#line 1 \"acsim_entry\"\n"
@@ -399,7 +400,27 @@ static char *entry_text(builder *b) {
                     "acsim_entry::count(&::%s); }\n"
                     "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { "
                     "acsim_entry::run(&::%s, p); }\n",
-                    ac_absolute(b->a, b->s->kernel_src), b->s->op, b->s->op);
+                    kernel, b->s->op, b->s->op);
+}
+
+static const char *find_for_launch(void *user, const char *from, const char *name) {
+  return find_include(user, from, name);
+}
+
+/* The kernel's file, or where it launches by <<<>>> a copy that a plain C++ compiler reads, with the arguments it needs. */
+static const char *launch_source(builder *b, const closure *c, ac_strvec *args) {
+  ac_arena *a = b->a;
+  const char *source = ac_absolute(a, b->s->kernel_src);
+  ac_strvec folders = {0};
+  ac_launch_files files = {c->seen, find_for_launch, (void *)c, &folders};
+  char *text = ac_launch_unit(a, source, &files);
+  if (!text) return source;
+  for (size_t i = 0; i < folders.len; i++) {
+    ac_push(a, args, "-iquote");
+    ac_push(a, args, folders.data[i]);
+  }
+  char *copy = ac_path_join(a, b->scratch, "acsim_launch.cpp");
+  return ac_write_file(copy, text, strlen(text), b->d) ? copy : NULL;
 }
 
 static void chip_args(const builder *b, ac_strvec *v) {
@@ -424,7 +445,8 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
   ac_strvec args = {0};
   common_args(b, &args, c->std);
   if (c->std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
-  if (b->s->form == AC_SIM_DIRECT) /* its exported functions carry no visibility of their own */
+  if (c->std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
+  if (b->s->form == AC_SIM_DIRECT)                     /* its exported functions carry no visibility of their own */
     ac_push(a, &args, "-fvisibility=default");
   chip_args(b, &args);
   const char *own = described ? strstr(described, "//@ struct ") : NULL;
@@ -438,7 +460,8 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
   char *key = key_of(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
   if (ac_run_used(so)) return so;
-  const char *source = ac_absolute(a, b->s->kernel_src);
+  const char *source = launch_source(b, c, &args);
+  if (!source) return NULL;
   if (described) { /* named as CANN's build names it, since messages may show it */
     char *h = ac_sprintf(a, "%s/%s_tiling_struct.h", b->scratch, b->s->op);
     char *guarded = ac_sprintf(a, "#pragma once\n%s", described);
@@ -447,7 +470,7 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
     ac_push(a, &args, h);
   }
   if (b->s->form == AC_SIM_MSOPGEN) {
-    char *entry = entry_text(b), *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
+    char *entry = entry_text(b, source), *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
     if (!ac_write_file(w, entry, strlen(entry), b->d)) return NULL;
     source = w;
   }

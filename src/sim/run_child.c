@@ -67,7 +67,7 @@ static ac_run_fn symbol(ac_run_shared *o, void *h, const char *name) {
 
 static void host_tensor(acsim_host_tensor *to, const ac_sim_tensor *t) {
   to->name = t->name;
-  to->dtype = ac_run_ge(t->dtype);
+  to->dtype = t->host_type ? t->host_type - 1 : ac_run_ge(t->dtype);
   to->rank = t->rank;
   to->list = t->list;
   to->absent = t->absent;
@@ -329,8 +329,16 @@ typedef int32_t (*workspace_fn)(uint32_t, uint64_t, const int64_t *const *, cons
 typedef int32_t (*run_fn)(uint32_t, uint64_t, const int64_t *const *, const int32_t *, const double *, void *const *,
                           void *, void *, char *, uint32_t);
 
+static acsim_host_chip direct_chip;
+static bool direct_running;
+const acsim_host_chip *acsim_chip_of_run(void) {
+  return direct_running ? &direct_chip : NULL;
+}
+
 static int run_direct(const ac_run_job *j) {
   ac_run_shared *o = j->out;
+  direct_chip = ac_run_host_chip(j->lib->spec.chip);
+  direct_running = true;
   char name[300];
   void *h = load(o, j->lib->kernel_so[0]);
   snprintf(name, sizeof name, "%s_workspace", j->lib->spec.op);

@@ -69,6 +69,17 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
 
+/* build_launch.c */
+typedef struct {
+  const ac_map *texts; /* absolute path -> text of every source */
+  const char *(*find)(void *user, const char *from,
+                      const char *name); /* absolute path of an #include "name", or NULL */
+  void *user;
+  ac_strvec *folders; /* out: where the quoted #includes of the files that were put together are looked for */
+} ac_launch_files;
+/* The text to compile instead of `path` where it launches kernels by <<<>>>; NULL where nothing does. */
+char *ac_launch_unit(ac_arena *a, const char *path, const ac_launch_files *f);
+
 /* dlsym returns a data pointer; ISO C has no cast from that to a function. */
 typedef void (*ac_run_fn)(void);
 ac_run_fn ac_run_symbol(void *handle, const char *name); /* NULL if absent */

@@ -85,6 +85,13 @@ typedef struct {
   acsim_host_tensor inferred[ACSIM_HOST_TENSORS];
 } acsim_host_call;
 
+/* The chip of the run at work, for the host code in a file that launches its kernels itself; NULL outside. The runner has it. */
+#ifdef __cplusplus
+__attribute__((weak))
+#endif
+const acsim_host_chip *
+acsim_chip_of_run(void);
+
 /* Runs SetTiling's function. */
 typedef int32_t (*acsim_host_tiling_fn)(acsim_host_call *call);
 /* Runs InferShape and InferDataType, where the OpDef has them. */

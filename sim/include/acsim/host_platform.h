@@ -186,8 +186,9 @@ inline const acsim_host_chip *acsim_chip = nullptr; /* of the call at work */
 class PlatformAscendCManager {
 public:
   static PlatformAscendC *GetInstance() {
-    if (!acsim_chip) return nullptr;
-    static PlatformAscendC platform(acsim_chip);
+    const acsim_host_chip *chip = acsim_chip ? acsim_chip : acsim_chip_of_run ? acsim_chip_of_run() : nullptr;
+    if (!chip) return nullptr;
+    static PlatformAscendC platform(chip);
     return &platform;
   }
   static PlatformAscendC *GetInstance(const char *) { return GetInstance(); }

@@ -1,0 +1,154 @@
+"""Reads the PyTorch binding of an AscendC operator (pybind C++ around EXEC_NPU_CMD) far enough to call the operator without
+compiling it: which Python argument goes where in the aclnn call, which of its arguments are outputs, and what is returned.
+
+What it follows are plain initialisations (TensorList(x), x.c_str(), ConvertType(IntArrayRef(v)), x.to(torch::kFloat), ...): such a local
+stands for the value it was made from. A local made by an allocation (empty, empty_like, zeros ...) is an output."""
+import re
+
+ALLOC = re.compile(r'\b(empty|empty_like|zeros|zeros_like|ones|ones_like|full|apply_tensor\w*)\s*\(')
+TO = re.compile(r'\.to\(\s*(?:torch|at)::k(\w+)')
+
+
+class Out:
+    """An output of the call, by the name of its local in the binding."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def split(text):
+    """Top-level commas."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        if c in '([{<':
+            depth += 1
+        elif c in ')]}>':
+            depth -= 1
+        elif c == ',' and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    tail = text[start:].strip()
+    return parts + [tail] if tail else parts
+
+
+def balanced(text, at, pair):
+    """The text between the bracket at `at` and its partner, and where it ends."""
+    depth = 0
+    for i in range(at, len(text)):
+        if text[i] == pair[0]:
+            depth += 1
+        elif text[i] == pair[1]:
+            depth -= 1
+            if depth == 0:
+                return text[at + 1:i], i + 1
+    raise ValueError('unbalanced ' + pair)
+
+
+class Binding:
+    def __init__(self, text):
+        text = re.sub(r'//[^\n]*', '', text)
+        text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
+        self.functions = {}
+        for m in re.finditer(r'^[\w:<>&\*, \t]+?[\s&](\w+)\s*\(', text, re.M):
+            try:
+                params, end = balanced(text, m.end() - 1, '()')
+            except ValueError:
+                continue
+            brace = re.match(r'\s*\{', text[end:])
+            if brace:
+                body, _ = balanced(text, end + brace.end() - 1, '{}')
+                names = [re.sub(r'=.*', '', p).strip() for p in split(params)]
+                self.functions[m.group(1)] = ([re.search(r'(\w+)$', p).group(1) for p in names if p], body)
+        self.python = dict(re.findall(r'\.def\(\s*"(\w+)"\s*,\s*&([\w:]+)', text))
+
+    def function(self, name=None):
+        """(parameter names, body) of the function that is known to Python as `name`; None: the only one that calls the operator."""
+        if name in self.python:
+            return self.functions[self.python[name].split('::')[-1]]
+        with_call = [f for f in self.functions.values() if 'EXEC_NPU_CMD' in f[1]]
+        if len(with_call) != 1:
+            raise ValueError('which function is it?')
+        return with_call[0]
+
+
+class Call:
+    """One call of the operator with Python values."""
+
+    def __init__(self, binding, values, convert, name=None):
+        self.params, self.body = binding.function(name)
+        self.values = dict(zip(self.params, values))
+        self.convert = convert  # (value, "Float") -> value: what .to(torch::kFloat) does
+        m = re.search(r'EXEC_NPU_CMD\w*\s*\(', self.body)
+        inner, _ = balanced(self.body, m.end() - 1, '()')
+        self.aclnn, *exprs = split(inner)
+        self.exprs = exprs
+        self.args = [self.value(e) for e in exprs]
+
+    def initialiser(self, name):
+        """The expression that makes a local; '' when it is declared only; None when there is no such local."""
+        m = re.search(r'(?:^|[;{}(,])\s*(?:const\s+)?[\w:]+(?:<[^;=]*?>)?[\s&\*]+' + name + r'\s*(=|\(|\{|;)', self.body)
+        if not m:
+            return None
+        if m.group(1) == ';':
+            return ''
+        if m.group(1) == '=':
+            return self.body[m.end():self.body.index(';', m.end())].strip()
+        return balanced(self.body, m.end() - 1, '()' if m.group(1) == '(' else '{}')[0]
+
+    def root(self, expr, seen=()):
+        """The parameter or output that an expression stands for, by name; None: neither (a literal, an empty tensor)."""
+        names = [n for n in re.findall(r'(?<![\w:.])(?:this->)?([A-Za-z_]\w*)(?!\w|::|\s*\()', expr)]
+        for n in names:
+            if n in self.values or n in seen:
+                return n if n in self.values else None
+            made = self.initialiser(n)
+            if made is None:
+                continue
+            if ALLOC.search(made) or (made == '' and re.search(r'\b' + n + r'\.(push_back|emplace_back)', self.body)):
+                return n
+            if made == '' or re.fullmatch(r'(at|torch)::Tensor\(\)', made):
+                continue
+            inner = self.root(made, seen + (n,))
+            if inner:
+                return inner
+        return None
+
+    def value(self, expr):
+        root = self.root(expr)
+        if root in self.values:
+            v = self.values[root]
+            chain = expr
+            while chain:  # conversions on the way
+                for kind in TO.findall(chain):
+                    v = self.convert(v, kind)
+                names = [n for n in re.findall(r'[A-Za-z_]\w*', chain) if n not in self.values]
+                made = [self.initialiser(n) for n in names]
+                chain = next((x for x in made if x), None) if not re.search(r'\b' + root + r'\b', chain) else None
+            return v
+        if root:
+            return Out(root)
+        e = expr.strip()
+        if e in ('true', 'false'):
+            return e == 'true'
+        if re.fullmatch(r'-?\d+', e):
+            return int(e)
+        if re.fullmatch(r'-?[\d.]+(e-?\d+)?f?', e):
+            return float(e.rstrip('f'))
+        if e.startswith('"'):
+            return e.strip('"')
+        made = self.initialiser(e) if re.fullmatch(r'\w+', e) else None
+        return self.value(made) if made else None
+
+    def returned(self):
+        """Names (parameters or outputs) of what the function returns, in order."""
+        found = re.findall(r'return\s+([^;]+);', self.body)
+        if not found:
+            return []
+        expr = found[-1].strip()
+        if re.fullmatch(r'\w+', expr) and expr not in self.values:
+            lists = re.findall(r'\b' + expr + r'\s*(?:=\s*)?\{([^;]*)\}\s*;', self.body)
+            if lists:
+                expr = '{' + lists[0] + '}'
+        m = re.match(r'(?:[\w:<>]*)\s*[\{\(](.*)[\}\)]$', expr, re.S)
+        parts = split(m.group(1)) if m else [expr]
+        return [self.root(p) for p in parts]

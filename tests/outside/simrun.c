@@ -1,0 +1,194 @@
+/* Runs one launch that a JSON file describes: the driver behind the scripts of this folder, which run other people's kernels.
+ *
+ *   simrun SPEC.json        the result, as JSON, on standard output
+ *
+ * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "include": [folder, ...], "chip": name,
+ *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool,
+ *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
+ *        "attrs": [{"name", "kind": "f"|"i"|"b"|"s"|"lf"|"li", "value"}, ...]}
+ * Outputs are written to their files. RESULT: {"built", "ran", "refused", "block_dim", "tiling_key", "workspace", "ub_peak", "wall",
+ *        "faults": [{"kind", "message", "file", "line", "count"}, ...], "diagnostics": text}
+ */
+#include "sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ac_arena *a;
+static ac_diags d;
+
+static const char *text(const json_t *o, const char *key) {
+  const char *s = json_string_value(json_object_get(o, key));
+  return s ? ac_strdup(a, s) : NULL;
+}
+static int64_t whole(const json_t *o, const char *key) {
+  return json_integer_value(json_object_get(o, key));
+}
+static bool flag(const json_t *o, const char *key) {
+  return json_is_true(json_object_get(o, key));
+}
+static bool is(const char *s, const char *word) {
+  return s && !strcmp(s, word);
+}
+
+static const char *const *strings(const json_t *list) {
+  ac_strvec v = {0};
+  size_t i;
+  json_t *x;
+  json_array_foreach(list, i, x) ac_push(a, &v, ac_strdup(a, json_string_value(x)));
+  ac_push(a, &v, NULL);
+  return v.data;
+}
+
+static ac_sim_spec read_spec(const json_t *j) {
+  const char *chip = text(j, "chip");
+  return (ac_sim_spec){.form = is(text(j, "form"), "direct") ? AC_SIM_DIRECT : AC_SIM_MSOPGEN,
+                       .op = text(j, "op"),
+                       .op_type = text(j, "op_type"),
+                       .kernel_src = text(j, "kernel"),
+                       .host_src = text(j, "host"),
+                       .include_dirs = strings(json_object_get(j, "include")),
+                       .chip = ac_chip_load(a, chip ? chip : "ascend910b2", &d)};
+}
+
+static bool fill(const ac_sim_tensor *t, const char *path) {
+  FILE *f = fopen(path, "rbe");
+  bool ok = f && fread(t->data, 1, (size_t)t->bytes, f) == (size_t)t->bytes;
+  if (f) fclose(f);
+  if (!ok)
+    ac_error(&d, AC0101, (ac_loc){.file = path}, "it has not the %lld bytes of %s", (long long)t->bytes, t->name);
+  return ok;
+}
+
+static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
+  const char *role = text(j, "role");
+  *t = (ac_sim_tensor){.name = text(j, "name"),
+                       .output = !is(role, "in"),
+                       .also_input = is(role, "inout"),
+                       .list = (int)whole(j, "list"),
+                       .output_at = (int)whole(j, "output_at"),
+                       .absent = flag(j, "absent"),
+                       .host_type = (int)whole(j, "host_type")};
+  if (t->absent) return true;
+  t->dtype = ac_dtype_of(text(j, "dtype"));
+  if (t->dtype == AC_NODTYPE) return ac_error(&d, AC0101, AC_NOLOC, "no dtype %s", text(j, "dtype")), false;
+  t->bytes = ac_dtypes[t->dtype].bytes;
+  const json_t *shape = json_object_get(j, "shape");
+  for (size_t i = 0; i < json_array_size(shape) && i < AC_MAX_RANK; i++) {
+    t->shape[t->rank] = json_integer_value(json_array_get(shape, i));
+    t->bytes *= t->shape[t->rank++];
+  }
+  t->data = ac_sim_alloc(t->bytes);
+  return t->data && ((t->output && !t->also_input) || fill(t, text(j, "file")));
+}
+
+static ac_sim_attr read_attr(const json_t *j) {
+  const json_t *v = json_object_get(j, "value");
+  const char *kind = text(j, "kind");
+  ac_sim_attr x = {.name = text(j, "name"), .f = json_number_value(v), .i = json_integer_value(v)};
+  if (is(kind, "s"))
+    x.kind = AC_ATTR_S, x.s = text(j, "value");
+  else if (is(kind, "f"))
+    x.kind = AC_ATTR_F;
+  else if (is(kind, "b"))
+    x.kind = AC_ATTR_B, x.i = json_is_true(v);
+  else if (is(kind, "i"))
+    x.kind = AC_ATTR_I;
+  if (!json_is_array(v)) return x;
+  x.kind = is(kind, "lf") ? AC_ATTR_LIST_F : AC_ATTR_LIST_I;
+  x.n = (int)json_array_size(v);
+  double *f = AC_NEW_N(a, double, (size_t)x.n + 1);
+  int64_t *i = AC_NEW_N(a, int64_t, (size_t)x.n + 1);
+  for (int k = 0; k < x.n; k++) {
+    const json_t *e = json_array_get(v, (size_t)k);
+    f[k] = json_number_value(e);
+    i[k] = json_is_boolean(e) ? json_is_true(e) : (int64_t)json_number_value(e);
+  }
+  x.lf = f;
+  x.li = i;
+  return x;
+}
+
+static json_t *faults_json(const ac_sim_result *r) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < r->faults.len; i++) {
+    const ac_sim_fault *f = &r->faults.data[i];
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:i, s:I}", "kind", f->kind, "message", f->message,
+                                          "file", f->file, "line", f->line, "count", (json_int_t)f->count));
+  }
+  return list;
+}
+
+static void set_run(json_t *out, const ac_sim_result *r) {
+  json_object_set_new(out, "ran", json_boolean(r->ran));
+  if (r->refused) json_object_set_new(out, "refused", json_string(r->refused));
+  json_object_set_new(out, "block_dim", json_integer(r->block_dim));
+  json_object_set_new(out, "tiling_key", json_integer(r->tiling_key));
+  json_object_set_new(out, "workspace", json_integer(r->workspace));
+  json_object_set_new(out, "ub_peak", json_integer(r->ub_peak));
+  json_object_set_new(out, "wall", json_real(r->wall));
+  json_object_set_new(out, "faults", faults_json(r));
+}
+
+static bool write_outputs(const json_t *list, const ac_sim_tensor *t, int n) {
+  bool ok = true;
+  for (int i = 0; i < n; i++)
+    if (t[i].output && !t[i].absent)
+      ok = ac_write_file(text(json_array_get(list, (size_t)i), "file"), t[i].data, (size_t)t[i].bytes, &d) && ok;
+  return ok;
+}
+
+static bool launch(const json_t *j, const ac_sim_lib *lib, json_t *out) {
+  const json_t *tensors = json_object_get(j, "tensors"), *attrs = json_object_get(j, "attrs");
+  int n = (int)json_array_size(tensors), m = (int)json_array_size(attrs);
+  ac_sim_tensor *t = AC_NEW_N(a, ac_sim_tensor, (size_t)n + 1);
+  ac_sim_attr *at = AC_NEW_N(a, ac_sim_attr, (size_t)m + 1);
+  for (int i = 0; i < n; i++)
+    if (!read_tensor(json_array_get(tensors, (size_t)i), &t[i])) return false;
+  for (int i = 0; i < m; i++) at[i] = read_attr(json_array_get(attrs, (size_t)i));
+  const char *hazards = text(j, "hazards");
+  const ac_sim_opts opts = {.timeout = json_number_value(json_object_get(j, "timeout")),
+                            .threads = 2,
+                            .order = is(text(j, "order"), "reverse") ? AC_ORDER_REVERSE : AC_ORDER_FORWARD,
+                            .hazards = is(hazards, "strict") ? AC_HAZARDS_STRICT
+                                       : is(hazards, "off")  ? AC_HAZARDS_OFF
+                                                             : AC_HAZARDS_ON};
+  ac_sim_result r;
+  bool ok = ac_sim_run(a, lib, t, n, at, m, &opts, &r, &d);
+  set_run(out, &r);
+  return ok && r.ran && write_outputs(tensors, t, n);
+}
+
+static char *diagnostics(void) {
+  char *p = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&p, &n);
+  if (!f) return NULL;
+  ac_diags_print(&d, f, false);
+  fclose(f);
+  return p;
+}
+
+int main(int argc, char **argv) {
+  a = ac_arena_new();
+  ac_diags_init(&d, a);
+  size_t len = 0;
+  char *spec = argc == 2 ? ac_read_file(a, argv[1], 0, &len, &d) : NULL;
+  json_t *j = spec ? ac_json_parse(argv[1], spec, len, &d) : NULL, *out = json_object();
+  bool ok = false;
+  if (j) {
+    ac_sim_spec s = read_spec(j);
+    ac_sim_lib *lib = s.chip ? ac_sim_build(a, &s, &d) : NULL;
+    json_object_set_new(out, "built", json_boolean(lib != NULL));
+    ok = lib && (flag(j, "build_only") || launch(j, lib, out));
+  }
+  char *said = diagnostics();
+  json_object_set_new(out, "diagnostics", json_string(said ? said : ""));
+  free(said);
+  fputs(ac_json_text(a, out), stdout);
+  json_decref(out);
+  json_decref(j);
+  ac_arena_free(a);
+  return ok ? 0 : 1;
+}

@@ -115,7 +115,7 @@ static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const ui
   if (c->type != b->atomic_type)
     acsim_fault(b->s, b, "atomic-type", at, "the atomic store is set for %s, the tensor is %s",
                 ac_dtypes[b->atomic_type].name, ac_dtypes[c->type].name);
-  acsim_math_atomic(b->atomic, c->type, to, from, bytes / es, b->s->cfg.saturate);
+  acsim_math_atomic(b->atomic, c->type, to, from, bytes / es, acsim_saturates(b));
 }
 
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,

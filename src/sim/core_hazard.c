@@ -500,7 +500,7 @@ void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at a
                                              .count = 1,
                                              .block = b->index,
                                              .how = how,
-                                             .scalar = pipe == AC_PIPE_S});
+                                             .scalar = pipe == AC_PIPE_S && !b->bypass});
 }
 
 /* ---- what orders ---- */

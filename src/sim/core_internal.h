@@ -122,6 +122,11 @@ typedef struct acsim_block {
   int64_t scratch_bytes[2];
   ac_arena *arena;
   jmp_buf leave;
+  bool deq_set, deq_vector_set; /* SetDeqScale has been called, in its scalar and its vector form */
+  acsim_local deq_vector;       /* the 16 words of the vector form */
+  int8_t saturation;            /* CTRL bit 48: 0 the session's setting, 1 saturate, 2 do not */
+  bool bypass;                  /* a scalar access past the data cache is under way */
+  uint32_t pool_used;           /* of a memory, while a pool makes its buffers */
 } acsim_block;
 
 /* ---- a session ---- */
@@ -216,7 +221,15 @@ int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_
 acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
 void acsim_gm_report(acsim_session *s);
 
+/* Do half and bfloat16 results saturate now? */
+static inline bool acsim_saturates(const acsim_block *b) {
+  return b->saturation ? b->saturation == 1 : b->s->cfg.saturate;
+}
+
 /* ---- queues ---- */
+int acsim_mem_of_pos(int pos);
+/* Waits for the free flags of the slots in [from, to) of a memory. */
+void acsim_queue_settle(acsim_block *b, int mem, uint32_t from, uint32_t to);
 void acsim_block_begin(acsim_block *b);
 void acsim_block_end(acsim_block *b);
 

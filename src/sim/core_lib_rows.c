@@ -45,7 +45,7 @@ static double tree(acsim_block *b, int acc, const uint8_t *row, int64_t n) {
                                                                 : few > 64 ? ~0ull >> (128 - few)
                                                                            : 0};
       uint8_t sum[4];
-      acsim_math_tree_sum(acc, sum, from + k * es, m, few, b->s->cfg.saturate);
+      acsim_math_tree_sum(acc, sum, from + k * es, m, few, acsim_saturates(b));
       memcpy(part + out * es, sum, (size_t)es);
     }
     from = part;
@@ -89,12 +89,12 @@ void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *d
     const uint8_t *row = acsim_data(b, src, r * inner * es);
     if (acc != type) {
       uint8_t *wide = scratch(b, 1, n * 4);
-      acsim_math_cast(acc, type, AC_RN_NONE, wide, row, n, b->s->cfg.saturate);
+      acsim_math_cast(acc, type, AC_RN_NONE, wide, row, n, acsim_saturates(b));
       row = wide;
     }
     uint8_t v[4];
     ac_store((ac_dtype)acc, v, 0, tree(b, acc, row, n));
-    if (mean) acsim_math_scalar(ACSIM_OP_Muls, acc, v, v, (double)(1.0f / (float)n), 0, 1, b->s->cfg.saturate);
+    if (mean) acsim_math_scalar(ACSIM_OP_Muls, acc, v, v, (double)(1.0f / (float)n), 0, 1, acsim_saturates(b));
     ac_store((ac_dtype)type, acsim_data(b, dst, 0), r, ac_load((ac_dtype)acc, v, 0));
     marked(b, dst, r * es, es);
   }

@@ -1,4 +1,5 @@
 /* TPipe, TQue, TBuf: buffers in on-chip memory and the life of the tensors in them; flags and event ids. */
+#include "../../sim/include/acsim/kernel_abi_basic.h"
 #include "sim/core_hazard.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ static void event_wait(acsim_block *b, int event, const acsim_clock *flag) {
   if (event >= 0) acsim_order_wait(b, (ac_pipe)event_pipes[event].to, flag);
 }
 
-static int mem_of_pos(int pos) {
+int acsim_mem_of_pos(int pos) {
   switch (pos) {
   case ACSIM_POS_A1:
   case ACSIM_POS_B1:
@@ -77,7 +78,7 @@ static int mem_of_pos(int pos) {
 static void events_between(int src, int dst, int *forth, int *back) {
   *forth = *back = EV_NONE;
   bool from = src != ACSIM_POS_GM, to = dst != ACSIM_POS_GM;
-  if ((from && mem_of_pos(src) != ACSIM_UB) || (to && mem_of_pos(dst) != ACSIM_UB)) return;
+  if ((from && acsim_mem_of_pos(src) != ACSIM_UB) || (to && acsim_mem_of_pos(dst) != ACSIM_UB)) return;
   if (!from && to) *forth = EV_MTE2_V, *back = EV_V_MTE2;
   if (from && !to) *forth = EV_V_MTE3, *back = EV_MTE3_V;
   if (from && to) *forth = EV_MTE2_MTE3, *back = EV_MTE3_MTE2;
@@ -198,6 +199,20 @@ static void give_up_buffers(acsim_block *b, acsim_at at) {
   memset(b->used, 0, sizeof b->used);
 }
 
+void acsim_queue_settle(acsim_block *b, int mem, uint32_t from, uint32_t to) {
+  for (size_t i = 1; i < b->queues.len; i++) {
+    const acsim_queue *q = &b->queues.data[i];
+    int forth, back;
+    queue_events(q, &forth, &back);
+    for (int k = 0; k < q->num; k++) {
+      acsim_slot *s = &b->slots.data[q->first + k];
+      if (s->mem != mem || s->base < from || s->base >= to || s->free_event < 0) continue;
+      event_wait(b, back, &s->freed);
+      drop_event(b, back, &s->free_event);
+    }
+  }
+}
+
 static void report_unfreed(acsim_block *b) {
   for (size_t i = 1; i < b->queues.len; i++) {
     acsim_queue *q = &b->queues.data[i];
@@ -264,7 +279,7 @@ AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num,
 static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf,
                      acsim_at at) {
   b->calls++;
-  int mem = mem_of_pos(src == ACSIM_POS_GM ? dst : src);
+  int mem = acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src);
   uint64_t each = ((uint64_t)bytes + 31) / 32 * 32, all = each * num;
   acsim_memory *m = acsim_memory_of(b, mem);
   if (!b->pipe) b->pipe = pipe, b->pipe_at = at;
@@ -311,6 +326,41 @@ uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, u
 }
 uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *file, int32_t line) {
   return init(acsim_here("InitBuffer"), pipe, pos, pos, 0, 1, bytes, true, AT);
+}
+
+/* ---- queues whose memory a pool of the kernel's own hands out ---- */
+
+uint16_t acsim_queue_shell(int32_t src, int32_t dst, int32_t depth, int32_t tbuf, uint32_t num, uint32_t bytes,
+                           const char *file, int32_t line) {
+  acsim_block *b = acsim_here("InitStartBufHandle");
+  uint32_t used = b->used[acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src)];
+  if (!num || (tbuf && num != 1)) {
+    acsim_fault(b->s, b, "bad-buffer", AT, "InitStartBufHandle with %u buffers", num);
+    acsim_leave(b);
+  }
+  /* made as usual, then given their places one by one by InitBufHandle */
+  uint16_t id = init(b, b->pipe, src, dst, depth, num, 0, tbuf, AT);
+  b->queues.data[id].bytes = (bytes + 31) / 32 * 32;
+  b->used[b->queues.data[id].mem] = used;
+  return id;
+}
+void acsim_queue_place(uint16_t id, uint32_t index, const acsim_pool *p, uint32_t addr, uint32_t bytes,
+                       const char *file, int32_t line) {
+  acsim_block *b = acsim_here("InitBufHandle");
+  uint64_t end = (uint64_t)addr + (bytes + 31) / 32 * 32;
+  acsim_queue *q = id < b->queues.len ? &b->queues.data[id] : &b->queues.data[0];
+  if (index >= q->num || !p->ready || addr % 32 || addr < p->base || end > (uint64_t)p->base + p->size) {
+    acsim_fault(b->s, b, "bad-buffer", AT,
+                "InitBufHandle: buffer %u of %u at bytes %u..%llu, in a pool of bytes %u..%u: it must lie in the pool, "
+                "from a multiple of 32 on",
+                index, q->num, addr, (unsigned long long)end, p->base, p->base + p->size);
+    acsim_leave(b);
+  }
+  acsim_slot *s = &b->slots.data[q->first + index];
+  s->base = addr;
+  s->size = (bytes + 31) / 32 * 32;
+  memset(acsim_memory_of(b, s->mem)->state + addr, 0, s->size);
+  if (s->mem == ACSIM_UB && end > (uint64_t)b->ub_peak) b->ub_peak = (int64_t)end;
 }
 
 /* ---- queues ---- */

@@ -19,6 +19,8 @@ static uint32_t types_of(int op) {
   case ACSIM_OP_AddReluCast:
   case ACSIM_OP_SubReluCast: return F | AC_BIT(AC_I16);
   case ACSIM_OP_MulCast: return AC_BIT(AC_F16);
+  case ACSIM_OP_CastDeq: return AC_BIT(AC_I16) | AC_BIT(AC_I32);
+  case ACSIM_OP_AddDeqRelu: return AC_BIT(AC_I32);
   case ACSIM_OP_AccumulateSum: return F;
   case ACSIM_OP_Brcb:
   case ACSIM_OP_Gather:
@@ -45,6 +47,9 @@ static bool check_types(const call *c) {
   if (!set) __atomic_store_n(&known[v->op], set = types_of(v->op), __ATOMIC_RELAXED);
   const ac_chip *chip = c->b->s->chip;
   bool ok = set >> v->type & 1;
+  bool deq = v->type == ACSIM_I32 && v->dst_type == ACSIM_F16;
+  if (v->op == ACSIM_OP_AddDeqRelu && ok && deq) return acsim_vec_deq_ready(c);
+  if (v->op == ACSIM_OP_Cast && deq) return acsim_vec_deq_ready(c); /* the rounding mode has no effect (docs/zh, Cast) */
   if (v->op == ACSIM_OP_Cast) {
     unsigned rounds = ac_cast_rounds((ac_dtype)v->dst_type, (ac_dtype)v->type);
     /* CAST_NONE is written for every mode-less conversion; where bits are lost it means CAST_RINT, if the table has that */
@@ -57,6 +62,10 @@ static bool check_types(const call *c) {
                 v->mode < AC_COUNT(modes) ? modes[v->mode] : "an unknown mode", chip->soc);
     return rounds != 0;
   }
+  if (v->op == ACSIM_OP_CastDeq && v->type == ACSIM_I16)
+    ok = v->dst_type == ACSIM_I8 || v->dst_type == ACSIM_U8;
+  else if (v->op == ACSIM_OP_CastDeq || v->op == ACSIM_OP_AddDeqRelu)
+    ok = false;
   if ((v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) && v->type == ACSIM_I32 && v->mode != 2)
     ok = false;
   if (ok) return true;
@@ -174,7 +183,13 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
     break;
   }
   case ACSIM_OP_Duplicate: acsim_math_fill(v->dst_type, d, v->f, v->i, n); break;
-  case ACSIM_OP_Cast: acsim_math_cast(v->dst_type, v->type, v->mode, d, a, n, c->saturate); break;
+  case ACSIM_OP_AddDeqRelu: acsim_vec_deq_half(c, d, a, b, n); break;
+  case ACSIM_OP_Cast:
+    if (v->type == ACSIM_I32 && v->dst_type == ACSIM_F16) {
+      acsim_vec_deq_half(c, d, a, NULL, n);
+      break;
+    }
+    acsim_math_cast(v->dst_type, v->type, v->mode, d, a, n, c->saturate); break;
   case ACSIM_OP_Copy:
     if (a) memmove(d, a, (size_t)(n * c->ds));
     break;
@@ -777,6 +792,7 @@ static uint64_t one_repeat_call(const call *c) {
   case ACSIM_OP_Gatherb: acsim_vec_gatherb(c); break;
   case ACSIM_OP_CreateVecIndex: acsim_vec_iota_repeat(c); break;
   case ACSIM_OP_AccumulateSum: acsim_vec_accumulate(c); break;
+  case ACSIM_OP_CastDeq: acsim_vec_cast_deq(c); break;
   case ACSIM_OP_WholeReduceSum:
   case ACSIM_OP_WholeReduceMax:
   case ACSIM_OP_WholeReduceMin: whole_reduce(c); break;
@@ -826,7 +842,34 @@ static uint64_t with_repeat(const call *given) {
   return tail ? one_repeat_call(c) : 0;
 }
 
+/* An instruction that has no contiguous form: by count it runs in counter mode, with the default strides. */
+static void counted_repeats(const call *given) {
+  call c = *given;
+  acsim_vector v = *c.v;
+  acsim_repeat r = {.repeat = 1,
+                    .dst_block = 1,
+                    .a_block = 1,
+                    .b_block = 1,
+                    .dst_repeat = 8,
+                    .a_repeat = 8,
+                    .b_repeat = 8,
+                    .form = ACSIM_MASK_FIRST,
+                    .first = (uint64_t)v.count};
+  v.repeat = &r;
+  c.v = &v;
+  c.b->mask_counter = true;
+  with_repeat(&c);
+  c.b->mask_counter = false;
+  c.b->mask[0] = c.b->mask[1] = ~0ull;
+}
+
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
+  if (v->type >= ACSIM_I4 || v->dst_type >= ACSIM_I4) {
+    acsim_block *b = acsim_here("Cast");
+    acsim_order_begin(b);
+    acsim_vec_int4(b, v, AT);
+    return 0;
+  }
   call c = {acsim_here("a vector instruction"),
             v,
             acsim_op_names[v->op],
@@ -838,7 +881,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
             0,
             false};
   acsim_order_begin(c.b);
-  c.saturate = c.b->s->cfg.saturate;
+  c.saturate = acsim_saturates(c.b);
   c.lanes = REPEAT_BYTES / (c.es > c.ds ? c.es : c.ds);
   if (v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) c.lanes = REPEAT_BYTES / c.es;
   if (c.lanes > MAX_LANES) c.lanes = MAX_LANES; /* 8-bit sources work in half's lanes */
@@ -849,6 +892,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   c.b->mask[0] = c.b->mask[1] = ~0ull;
   if (bad_count(&c)) return 0;
   switch (v->op) {
+  case ACSIM_OP_CastDeq: counted_repeats(&c); break;
   case ACSIM_OP_Compare:
   case ACSIM_OP_CompareScalar: compare(&c); break;
   case ACSIM_OP_Select: select_count(&c); break;

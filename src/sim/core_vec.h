@@ -45,4 +45,10 @@ void acsim_vec_compare_register(const call *c);
 void acsim_vec_select_register(const call *c);
 void acsim_vec_accumulate(const call *c);
 
+/* core_deq.c: conversions that scale */
+void acsim_vec_cast_deq(const call *c);
+void acsim_vec_deq_half(const call *c, void *d, const void *a, const void *b, int64_t n);
+bool acsim_vec_deq_ready(const call *c);
+void acsim_vec_int4(acsim_block *b, const acsim_vector *v, acsim_at at);
+
 #endif

@@ -230,7 +230,9 @@ double acsim_accumulated(void) {
   return acsim_here("GetAccVal")->acc;
 }
 void acsim_set_deq_scale(uint64_t bits) {
-  acsim_here("SetDeqScale")->deq_scale = bits;
+  acsim_block *b = acsim_here("SetDeqScale");
+  b->deq_scale = bits;
+  b->deq_set = true;
 }
 
 /* The buffer that an address in UB belongs to: of those that cover it the one that was made last. */

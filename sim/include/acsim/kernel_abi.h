@@ -28,7 +28,8 @@ enum {
   ACSIM_U32,
   ACSIM_I64,
   ACSIM_U64,
-  ACSIM_BOOL
+  ACSIM_BOOL,
+  ACSIM_I4 /* packed 4-bit integers: in Cast only, elsewhere they are the bytes they lie in */
 };
 /* Memories, in the order of AscendC's Hardware. */
 enum { ACSIM_GM, ACSIM_UB, ACSIM_L1, ACSIM_L0A, ACSIM_L0B, ACSIM_L0C, ACSIM_BT, ACSIM_FB, ACSIM_MEMS };
@@ -117,7 +118,7 @@ typedef struct {
   X(PairReduceSum)          \
   X(Brcb)                   \
   X(CreateVecIndex)         \
-  X(Gather) X(GatherMask) X(Copy) X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum)
+  X(Gather) X(GatherMask) X(Copy) X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum) X(CastDeq) X(AddDeqRelu)
 enum {
 #define X(name) ACSIM_OP_##name,
   ACSIM_VECTOR_OPS(X)
@@ -306,6 +307,7 @@ void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line);
 void acsim_sync_all(const char *file, int32_t line);
 enum { ACSIM_ATOMIC_NONE, ACSIM_ATOMIC_ADD, ACSIM_ATOMIC_MAX, ACSIM_ATOMIC_MIN };
 void acsim_atomic(int32_t op, int32_t type); /* type -1: keep */
+void acsim_atomic_type(int32_t type);        /* SetAtomicType */
 
 /* Flags between cores: a counter each, mode 0 all vector cores, 1 and 2 the cores of one group. */
 void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);

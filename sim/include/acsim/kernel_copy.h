@@ -10,7 +10,7 @@ template <typename T> acsim_copy copy_count(int64_t count) {
   c.form = ACSIM_COPY_COUNT;
   c.type = type_of<T>::id;
   c.blocks = 1;
-  c.bytes = count * static_cast<int64_t>(sizeof(T));
+  c.bytes = AscendC::IsSameType<T, AscendC::int4b_t>::value ? count / 2 : count * static_cast<int64_t>(sizeof(T));
   return c;
 }
 template <typename T> acsim_copy copy_blocks(const AscendC::DataCopyParams &p) {

@@ -4,7 +4,7 @@
 #ifndef ACSIM_KERNEL_LIB_H
 #define ACSIM_KERNEL_LIB_H
 
-#include "acsim/kernel_more.h"
+#include "acsim/kernel_basic.h"
 
 namespace acsim {
 template <typename D, typename T>

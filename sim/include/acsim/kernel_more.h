@@ -390,7 +390,5 @@ ACSIM_FUSED(SubReluCast)
 #undef ACSIM_FUSED
 #undef ACSIM_COMMA
 
-template <typename T> void DumpTensor(const LocalTensor<T> &, uint32_t, uint32_t) {}
-template <typename T> void DumpTensor(const GlobalTensor<T> &, uint32_t, uint32_t) {}
 } // namespace AscendC
 #endif

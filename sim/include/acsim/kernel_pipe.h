@@ -64,6 +64,14 @@ public:
   int32_t GetTensorCountInQue() { return acsim_queue_count(id_); }
   bool HasIdleBuffer() { return acsim_queue_idle(id_) != 0; }
   void FreeAllEvent() {}
+  /* For pools of the kernel's own (EXTERN_IMPL_BUFPOOL). */
+  void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t len, ACSIM_AT) {
+    id_ = acsim_queue_shell(static_cast<int32_t>(src), static_cast<int32_t>(dst), depth, 0, num, len, file, line);
+  }
+  template <typename P>
+  void InitBufHandle(P *bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr, uint32_t len, ACSIM_AT) {
+    acsim_queue_place(id_, index, &bufPool->pool_, curPoolAddr, len, file, line);
+  }
 
   void acsim_init(void *pipe, uint32_t num, uint32_t bytes, const char *file, int32_t line) {
     id_ = acsim_queue_init(pipe, static_cast<int32_t>(src), static_cast<int32_t>(dst), depth, num, bytes, file, line);
@@ -99,6 +107,14 @@ public:
   template <typename T> LocalTensor<T> AllocTensor(ACSIM_AT) { return Get<T>(file, line); }
   template <typename T> void FreeTensor(const LocalTensor<T> &) {}
 
+  void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t len, ACSIM_AT) {
+    id_ = acsim_queue_shell(static_cast<int32_t>(pos), static_cast<int32_t>(pos), 0, 1, num, len, file, line);
+  }
+  template <typename P>
+  void InitBufHandle(P *bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr, uint32_t len, ACSIM_AT) {
+    acsim_queue_place(id_, index, &bufPool->pool_, curPoolAddr, len, file, line);
+  }
+
   void acsim_init(void *pipe, uint32_t bytes, const char *file, int32_t line) {
     id_ = acsim_tbuf_init(pipe, static_cast<int32_t>(pos), bytes, file, line);
   }
@@ -116,6 +132,10 @@ public:
   void Init(ACSIM_AT) { acsim_pipe_open(this, file, line); }
   void Reset(ACSIM_AT) { acsim_pipe_reset(this, file, line); }
   void Destroy() { acsim_pipe_close(this); }
+  void DestroyWithoutPipeAll() { acsim_pipe_close(this); }
+  /* kernel_basic.h */
+  template <class P> bool InitBufPool(P &pool, uint32_t len, ACSIM_AT);
+  template <class P, class U> bool InitBufPool(P &pool, uint32_t len, U &share, ACSIM_AT);
   template <class Q> bool InitBuffer(Q &que, uint32_t num, uint64_t len, ACSIM_AT) {
     que.acsim_init(this, num, clamp(len), file, line);
     return true;

@@ -2,6 +2,7 @@
 #ifndef ACSIM_KERNEL_TENSOR_H
 #define ACSIM_KERNEL_TENSOR_H
 
+#include "acsim/kernel_abi_basic.h"
 #include "acsim/kernel_types.h"
 
 namespace AscendC {
@@ -17,6 +18,11 @@ struct ShapeInfo {
 };
 
 template <typename T> class LocalTensor;
+
+/* Bytes of n elements: two 4-bit integers share a byte. */
+template <typename T> constexpr uint32_t acsim_bytes_of(uint32_t n) {
+  return IsSameType<T, int4b_t>::value ? n / 2 : n * static_cast<uint32_t>(sizeof(T));
+}
 
 /* What tensor(i) gives: an element that can be read and assigned. */
 template <typename T> struct ElementOfLocal {
@@ -47,12 +53,16 @@ template <typename T> class LocalTensor {
 public:
   using PrimType = T;
   LocalTensor() {}
+  /* At a fixed address, without TPipe (docs/zh, LocalTensor constructors). */
+  LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize, ACSIM_AT) {
+    acsim_static_local(static_cast<int32_t>(pos), addr, acsim_bytes_of<T>(tileSize), &view_, file, line);
+  }
   LocalTensor(const LocalTensor &) = default;
   LocalTensor &operator=(const LocalTensor &) = default;
 
   LocalTensor operator[](const uint32_t offset) const {
     LocalTensor r(*this);
-    uint32_t bytes = offset * static_cast<uint32_t>(sizeof(T));
+    uint32_t bytes = acsim_bytes_of<T>(offset);
     r.view_.addr += bytes;
     r.view_.len = bytes < view_.len ? view_.len - bytes : 0;
     return r;
@@ -82,8 +92,10 @@ public:
   __ubuf__ T *GetPhyAddr(const uint32_t offset, ACSIM_AT) const {
     return static_cast<T *>(acsim_local_ptr(&view_, static_cast<int64_t>(offset) * sizeof(T), file, line));
   }
-  uint32_t GetSize() const { return view_.len / static_cast<uint32_t>(sizeof(T)); }
-  void SetSize(const uint32_t size) { view_.len = size * static_cast<uint32_t>(sizeof(T)); }
+  uint32_t GetSize() const {
+    return IsSameType<T, int4b_t>::value ? view_.len * 2 : view_.len / static_cast<uint32_t>(sizeof(T));
+  }
+  void SetSize(const uint32_t size) { view_.len = acsim_bytes_of<T>(size); }
   uint32_t GetLength() const { return view_.len; }
   void SetBufferLen(uint32_t bytes) { view_.len = bytes; }
   int32_t GetPosition() const { return view_.pos; }
@@ -91,6 +103,12 @@ public:
   TTagType GetUserTag() const { return tag_; }
   void SetShapeInfo(const ShapeInfo &s) { shapeInfo_ = s; }
   ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+  /* To stderr, 32 bytes a line; and to a file of raw bytes. */
+  void Print(uint32_t len, ACSIM_AT) const {
+    acsim_dump_local(&view_, acsim::type_of<T>::id, 0, len, -1, "Print", file, line);
+  }
+  void Print() const { Print(GetSize()); }
+  int32_t ToFile(const char *fileName, ACSIM_AT) const { return acsim_local_to_file(&view_, fileName, file, line); }
 
   void operator=(const TensorExpression<T> &e) { acsim_assign(e, e.file, e.line); }
   TensorExpression<T> operator+(const LocalTensor &b) const { return {ACSIM_OP_Add, *this, b, nullptr, 0}; }
@@ -159,6 +177,12 @@ public:
   GlobalTensor operator[](const uint64_t offset) const {
     GlobalTensor r(*this);
     r.view_.ptr += offset * sizeof(T);
+    return r;
+  }
+  template <typename U> GlobalTensor<U> ReinterpretCast() const {
+    GlobalTensor<U> r;
+    r.view_ = view_;
+    r.bufferSize_ = bufferSize_ * sizeof(T) / sizeof(U);
     return r;
   }
   uint64_t GetSize() const { return bufferSize_; }

@@ -200,6 +200,10 @@ enum class CacheLine : uint64_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
 
+/* A signed 4-bit integer: two in a byte, the first in the low bits. Only a type to name: tensors count in elements. */
+struct int4b_t {
+  uint8_t storage;
+};
 using TEventID = int8_t;
 using TTagType = int32_t;
 constexpr int32_t MIX = 0, AIC = 1, AIV = 2;
@@ -335,6 +339,7 @@ ACSIM_TYPE(uint32_t, ACSIM_U32);
 ACSIM_TYPE(int64_t, ACSIM_I64);
 ACSIM_TYPE(uint64_t, ACSIM_U64);
 ACSIM_TYPE(bool, ACSIM_BOOL);
+ACSIM_TYPE(AscendC::int4b_t, ACSIM_I8); /* moved as the bytes it lies in */
 #undef ACSIM_TYPE
 #undef ACSIM_FLOATING
 } // namespace acsim

@@ -72,12 +72,15 @@ template <bool ok> struct only_if {};
 template <> struct only_if<true> { using type = int; };
 #define ACSIM_IF_NUMBER(T) typename acsim::only_if<acsim::number_ok<T>::value>::type = 0
 
+template <typename T> constexpr uint8_t operand_type() {
+  return AscendC::IsSameType<T, AscendC::int4b_t>::value ? static_cast<uint8_t>(ACSIM_I4) : type_of<T>::id;
+}
 template <typename D, typename T>
 acsim_vector make(uint8_t op, const acsim_local *dst, const acsim_local *a, const acsim_local *b) {
   acsim_vector v = {};
   v.op = op;
-  v.type = type_of<T>::id;
-  v.dst_type = type_of<D>::id;
+  v.type = operand_type<T>();
+  v.dst_type = operand_type<D>();
   v.dst = dst;
   v.a = a;
   v.b = b;

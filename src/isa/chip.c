@@ -1,5 +1,5 @@
 /* Chips are data: data/chips/<name>.json. */
-#include "isa/isa.h"
+#include "isa/cost.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -122,7 +122,26 @@ static json_t *cached(ac_arena *a, const char *path, ac_diags *d) {
   return e ? e->j : NULL;
 }
 
+/* A path, not a name: calibration runs with a copy of a chip's file. */
+static bool is_path(const char *name) {
+  size_t n = strlen(name);
+  return n > 5 && !strcmp(name + n - 5, ".json");
+}
+
+static const ac_chip *load(ac_arena *a, const char *path, ac_diags *d) {
+  json_t *j = cached(a, path, d);
+  if (!j) return NULL;
+  reader r = {j, NULL};
+  const char *slash = strrchr(path, '/'), *bad = NULL;
+  ac_chip *c = decode(a, j, &r);
+  c->costs = ac_costs_read(a, j, slash ? ac_strndup(a, path, (size_t)(slash - path)) : ".", &bad, d);
+  if (!r.bad && c->costs) return c;
+  ac_error(d, AC0108, (ac_loc){.file = path}, "the chip file has no usable '%s'", r.bad ? r.bad : bad);
+  return NULL;
+}
+
 const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d) {
+  if (is_path(name)) return load(a, ac_strdup(a, name), d);
   ac_strvec known = ac_chip_names(a);
   if (!known.len) {
     ac_error(d, AC0108, AC_NOLOC, "no chip files: data/chips was not found");
@@ -133,11 +152,5 @@ const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d) {
   while (i < known.len && strcmp(known.data[i], want) != 0) i++;
   if (i == known.len) return unknown(a, name, &known, d);
   char *path = ac_home_path(a, ac_sprintf(a, "data/chips/%s.json", want));
-  json_t *j = path ? cached(a, path, d) : NULL;
-  if (!j) return NULL;
-  reader r = {j, NULL};
-  ac_chip *c = decode(a, j, &r);
-  if (!r.bad) return c;
-  ac_error(d, AC0108, (ac_loc){.file = path}, "the chip file has no usable '%s'", r.bad);
-  return NULL;
+  return path ? load(a, path, d) : NULL;
 }

@@ -65,9 +65,11 @@ typedef struct {
   double mhz;
   int block;    /* 32: bytes of a UB block */
   int repeat;   /* 256: bytes of a vector repeat */
-  json_t *json; /* the whole file, for the timing model */
+  json_t *json; /* the whole file */
+  const struct ac_costs *costs; /* isa/cost.h: what the timing model knows of it */
 } ac_chip;
-/* `name` case-insensitive, with or without "ascend". NULL and AC0109 naming the known ones. */
+/* `name` case-insensitive, with or without "ascend", or the path of a chip file (it ends in .json). NULL and AC0109 naming the known
+ * ones. */
 const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d);
 ac_strvec ac_chip_names(ac_arena *a); /* sorted */
 

@@ -1,5 +1,5 @@
 /* The tables: dtypes, chips, instructions, casts. */
-#include "isa/isa.h"
+#include "isa/cost.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,9 +29,8 @@ static void chips(void **s) {
     assert_string_equal(c->name, names.data[i]);
     assert_true(c->ub >= 192 * 1024 && c->ub_reserved == 8192 && c->block == 32 && c->repeat == 256 && c->mhz > 0);
     assert_true(c->vector_cores > 0 && c->cube_cores > 0);
-    static const char *const classes[] = {"one", "two", "func", "div", "reduce", "select"};
-    for (size_t k = 0; k < AC_COUNT(classes); k++)
-      assert_true(json_is_object(json_object_get(json_object_get(c->json, "costs"), classes[k])));
+    assert_non_null(c->costs);
+    assert_true(c->costs->n_ops > 50 && c->costs->hbm > 0 && c->costs->in.bytes_per_cycle > 0);
     if (i) assert_true(strcmp(names.data[i - 1], names.data[i]) < 0);
   }
   const ac_chip *b2 = ac_chip_load(a, "Ascend910B2", &d);

@@ -127,6 +127,7 @@ static void report(ac_buf *b, const ac_sim_result *r, const ac_sim_tensor *t, in
             "on this host\n",
             (long long)r->block_dim, (long long)r->tiling_key, (long long)r->workspace, (long long)r->ub_peak,
             r->wall);
+  ac_time_line(b, &r->time);
   for (int i = 0; i < n; i++)
     if (t[i].output) describe(b, &t[i]);
   for (size_t i = 0; i < r->faults.len + r->warnings.len; i++) {
@@ -190,6 +191,7 @@ static int finish(bool ok, const ac_sim_result *r, launch_args *x, ac_buf *text,
                                   (json_int_t)r->tiling_key, "workspace", (json_int_t)r->workspace, "ub_peak",
                                   (json_int_t)r->ub_peak, "faults", (json_int_t)r->faults.len, "refused",
                                   r->refused));
+    json_object_set_new(json_object_get(result, "run"), "time", ac_time_json(&r->time));
   }
   for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);
   return !ok || r->faults.len ? AC_EXIT_FAILED : r->refused ? AC_EXIT_BAD_INPUT : AC_EXIT_OK;

@@ -27,19 +27,20 @@ typedef struct {
 } ac_copy_cost;
 
 /* Rows of scalar costs: S(field, key). */
-#define AC_SCALAR_COSTS(S)                                                                                     \
-  S(issue_v) S(issue_copy) S(count_form) S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local)       \
-      S(set_local) S(get_gm) S(set_gm) S(gm_miss) S(call) S(instruction_queue)
+#define AC_SCALAR_COSTS(S)                                                                                           \
+  S(issue_v)                                                                                                         \
+  S(issue_copy) S(count_form) S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) \
+      S(set_gm) S(gm_miss) S(call) S(instruction_queue)
 
 typedef struct ac_costs {
   const ac_op_cost *ops; /* sorted by name */
   size_t n_ops;
-  const ac_op_cost *other; /* an instruction without a row */
-  int bank_groups;         /* of UB: blocks of one operand in one group take turns */
-  ac_copy_cost in, out;    /* GM to UB, UB to GM */
-  int64_t request, align;  /* global memory is asked for in pieces of `request`; off `align` the rate falls */
-  double unaligned;        /* ... to this part */
-  double atomic;           /* an atomic store takes so many times a store's cycles */
+  const ac_op_cost *other;       /* an instruction without a row */
+  int bank_groups;               /* of UB: blocks of one operand in one group take turns */
+  ac_copy_cost in, out;          /* GM to UB, UB to GM */
+  int64_t request, align;        /* global memory is asked for in pieces of `request`; off `align` the rate falls */
+  double unaligned;              /* ... to this part */
+  double atomic;                 /* an atomic store takes so many times a store's cycles */
   double hbm, l2_read, l2_write; /* GB/s */
   int64_t line;                  /* bytes of an L2 line */
   double resident;               /* part of L2 that tensors may take and still be found there */

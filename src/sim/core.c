@@ -39,6 +39,7 @@ void acsim_add_buffer(acsim_session *s, const acsim_buffer *b) {
     fprintf(stderr, "simulator: out of memory for the record of writes to %s\n", b->name);
     exit(AC_LIMIT);
   }
+  acsim_time_buffer(s, g);
   ac_push(s->arena, &s->gms, g);
   qsort(s->gms.data, s->gms.len, sizeof *s->gms.data, by_address);
 }
@@ -53,6 +54,7 @@ acsim_session *acsim_open(const acsim_config *c) {
   pthread_mutex_init(&s->faults.lock, NULL);
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->changed, NULL);
+  acsim_time_open(s);
   for (int i = 0; i < c->n_buffers; i++) acsim_add_buffer(s, &c->buffers[i]);
   acsim_current = s;
   return s;
@@ -60,6 +62,7 @@ acsim_session *acsim_open(const acsim_config *c) {
 
 void acsim_close(acsim_session *s) {
   if (acsim_current == s) acsim_current = NULL;
+  acsim_time_close(s);
   for (size_t i = 0; i < s->gms.len; i++) {
     free(s->gms.data[i]->written);
     free(s->gms.data[i]->twice);
@@ -134,6 +137,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   b->index = s->first + (s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
   b->arena = ac_arena_new();
   b->order = acsim_order_new(s);
+  b->time = acsim_time_new(b);
   acsim_block_begin(b);
   acsim_self = b;
   if (!setjmp(b->leave)) {
@@ -144,6 +148,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   acsim_order_end(b);
   finish_block(s, b);
   acsim_order_free(b->order);
+  acsim_time_free(b->time);
   ac_arena_free(b->arena);
   free(b);
 }
@@ -197,6 +202,7 @@ static void release(acsim_session *s) {
   acsim_trace_compare(s);
   for (int64_t i = 0; i < s->count; i++)
     if (s->state[i] == BLOCK_ARRIVED) s->state[i] = BLOCK_RUNS;
+  acsim_time_join(s);
   s->missing = s->done; /* on the device the others would wait for these for ever */
   s->running += (int)s->arrived;
   s->arrived = 0;
@@ -208,6 +214,7 @@ static void release(acsim_session *s) {
 static void finish_block(acsim_session *s, acsim_block *b) {
   pthread_mutex_lock(&s->lock);
   acsim_trace_hand_over(b);
+  acsim_time_hand_over(b);
   s->state[b->rank] = BLOCK_DONE;
   s->done++;
   s->blocks_run++;
@@ -230,8 +237,10 @@ void acsim_sync_all(const char *file, int32_t line) {
     acsim_leave(b);
   }
   acsim_order_barrier(b, AC_PIPE_COUNT); /* as the library's SyncAll begins (CANN 8.1, kernel_operator_sync_impl.h) */
+  acsim_time_barrier(b, AC_PIPE_COUNT, AT);
   pthread_mutex_lock(&s->lock);
   acsim_trace_hand_over(b);
+  acsim_time_arrive(b);
   uint64_t phase = s->phase;
   s->state[b->rank] = BLOCK_ARRIVED;
   s->arrived++;
@@ -243,6 +252,7 @@ void acsim_sync_all(const char *file, int32_t line) {
     if (s->next < s->count && s->running < s->threads) start_worker(s);
     while (s->phase == phase) pthread_cond_wait(&s->changed, &s->lock);
   }
+  acsim_time_go_on(b, AT);
   int64_t missing = s->missing;
   pthread_mutex_unlock(&s->lock);
   if (missing)
@@ -286,6 +296,7 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   s->traces = calloc((size_t)s->count + 1, sizeof *s->traces);
   if (!s->state || !s->handles || !s->traces) exit(AC_LIMIT);
   s->n_handles = s->running = 0;
+  acsim_time_launch(s);
   pthread_mutex_lock(&s->lock);
   for (int i = 0; i < s->threads && i < s->count; i++) start_worker(s);
   pthread_mutex_unlock(&s->lock);
@@ -299,6 +310,7 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
     pthread_join(t, NULL);
   }
   acsim_trace_compare(s);
+  acsim_time_launched(s);
   free(s->state);
   free(s->handles);
   free(s->traces);

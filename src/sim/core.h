@@ -45,6 +45,7 @@ typedef struct {
   ac_hazards hazards;            /* accesses that nothing orders: "hazard-raw", "hazard-war", "hazard-waw" */
   bool
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
+  bool no_time; /* do not model time */
 } acsim_config;
 
 typedef struct acsim_session acsim_session;
@@ -67,6 +68,8 @@ const ac_sim_fault *acsim_warnings(const acsim_session *s, size_t *n);
 int64_t acsim_ub_peak(const acsim_session *s);    /* most bytes of UB that TPipe buffers of one block took */
 int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */
 int64_t acsim_last_block_dim(const acsim_session *s);
+/* Modelled time so far (docs/simulator.md, "Time"); modelled is false without it. Lists are sorted, in memory of `a`. */
+void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r);
 void acsim_close(acsim_session *s);
 
 #endif

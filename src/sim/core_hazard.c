@@ -451,6 +451,7 @@ static void flush(acsim_block *b) {
 }
 
 void acsim_order_begin(acsim_block *b) {
+  acsim_time_begin(b);
   if (!b->order) return;
   flush(b);
   b->order->instr++;
@@ -527,7 +528,7 @@ void acsim_order_barrier(acsim_block *b, ac_pipe pipe) {
     join(&o->known[pipe], &c);
     return;
   }
-  acsim_clock all = {{0}};
+  acsim_clock all = {0};
   for (int p = 0; p < AC_PIPE_COUNT; p++) {
     acsim_clock c = publish(o, (ac_pipe)p);
     join(&all, &c);

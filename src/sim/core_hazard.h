@@ -2,7 +2,7 @@
 #ifndef AC_SIM_CORE_HAZARD_H
 #define AC_SIM_CORE_HAZARD_H
 
-#include "sim/core_internal.h"
+#include "sim/core_time.h"
 
 /* A block's engine; NULL in acsim_block when the session has it switched off: every function below then does nothing. */
 acsim_order *acsim_order_new(acsim_session *s);

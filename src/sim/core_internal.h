@@ -39,14 +39,27 @@ typedef struct {
   uint64_t *twice;   /* allocated by the first double write */
   int64_t twice_count;
   acsim_at twice_at; /* lowest source place that wrote an element again */
+  int id;            /* in the order of acsim_add_buffer */
+  uint64_t *lines[2],
+      *seen[2]; /* L2 lines read, written: in this launch, in earlier ones; NULL: time is not modelled */
 } acsim_gm;
 
 /* ---- order ---- */
 
 /* Of every pipe: up to which of its epochs all is known to have finished (core_hazard.c). */
+/* When something was over, in ticks, and the instruction that it waited for (core_time.c). */
+typedef struct {
+  int64_t t;
+  acsim_at at;
+  const char *op;
+  ac_pipe pipe;
+} acsim_stamp;
 typedef struct {
   uint32_t k[AC_PIPE_COUNT];
+  acsim_stamp stamp;
 } acsim_clock;
+typedef struct acsim_time acsim_time;
+typedef struct acsim_times acsim_times;
 typedef struct acsim_order acsim_order;
 
 /* ---- on-chip memory ---- */
@@ -102,6 +115,7 @@ typedef struct acsim_block {
   acsim_at flag_at[EVENT_KINDS][EVENT_IDS];
   acsim_clock flag_clock[EVENT_KINDS][EVENT_IDS];
   acsim_order *order; /* NULL: hazards are not looked for */
+  acsim_time *time;   /* NULL: time is not modelled */
   int atomic, atomic_type;
   uint64_t pad_value;
   bool pad_set;
@@ -160,6 +174,7 @@ struct acsim_session {
   int running, threads;
   pthread_t *handles;
   int n_handles;
+  acsim_times *times; /* NULL: time is not modelled */
 };
 
 extern _Thread_local acsim_block *acsim_self;

@@ -115,6 +115,7 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT)) check_poison(b, op, at, &x[i]);
   for (int i = 0; i < n; i++) acsim_order_local(b, pipe, op, at, &x[i]);
+  acsim_time_local(b, pipe, op, at, x, n);
   return true;
 }
 
@@ -253,6 +254,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
         op, (long long)(p - m->start), m->b.name, (long long)m->b.system);
     return false;
   }
+  acsim_time_global(b, pipe, op, at, m, p, bytes, how);
   if (!m->written) return true;
   int64_t from = (p - m->start) / m->b.elem, to = (p + bytes - 1 - m->start) / m->b.elem + 1;
   bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;

@@ -52,10 +52,14 @@ enum {
 };
 
 static void event_set(acsim_block *b, int event, acsim_clock *flag) {
-  if (event >= 0) acsim_order_set(b, (ac_pipe)event_pipes[event].from, flag);
+  if (event < 0) return;
+  acsim_order_set(b, (ac_pipe)event_pipes[event].from, flag);
+  acsim_time_set(b, (ac_pipe)event_pipes[event].from, &flag->stamp);
 }
-static void event_wait(acsim_block *b, int event, const acsim_clock *flag) {
-  if (event >= 0) acsim_order_wait(b, (ac_pipe)event_pipes[event].to, flag);
+static void event_wait(acsim_block *b, int event, const acsim_clock *flag, const char *what, acsim_at at) {
+  if (event < 0) return;
+  acsim_order_wait(b, (ac_pipe)event_pipes[event].to, flag);
+  acsim_time_wait(b, (ac_pipe)event_pipes[event].to, event_names[event], what, at, &flag->stamp);
 }
 
 int acsim_mem_of_pos(int pos) {
@@ -144,7 +148,7 @@ void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) 
   if (!b->flag[event][id])
     acsim_fault(b->s, b, "flag-not-set", AT, "WaitFlag<%s>(%d): no SetFlag came before it", event_names[event], id);
   b->flag[event][id] = false;
-  event_wait(b, event, &b->flag_clock[event][id]);
+  event_wait(b, event, &b->flag_clock[event][id], "WaitFlag", AT);
 }
 int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t line) {
   acsim_block *b = acsim_here("FetchEventID");
@@ -176,7 +180,7 @@ void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
     acsim_fault(b->s, b, "bad-barrier", AT,
                 "PipeBarrier<PIPE_S> does not exist: the scalar unit is in order by itself");
   else
-    acsim_order_barrier(b, pipe_of(pipe));
+    acsim_order_barrier(b, pipe_of(pipe)), acsim_time_barrier(b, pipe_of(pipe), AT);
 }
 
 /* ---- TPipe ---- */
@@ -189,7 +193,7 @@ static void give_up_buffers(acsim_block *b, acsim_at at) {
     for (int k = 0; k < q->num; k++) {
       acsim_slot *s = &b->slots.data[q->first + k];
       if (s->state == SLOT_GONE) continue;
-      event_wait(b, back, &s->freed); /* TPipe waits for the free flags (kernel_tpipe_impl.h) */
+      event_wait(b, back, &s->freed, "TPipe", at); /* TPipe waits for the free flags (kernel_tpipe_impl.h) */
       drop_event(b, s->queued_as, &s->queue_event);
       drop_event(b, back, &s->free_event);
       s->state = SLOT_GONE;
@@ -247,6 +251,7 @@ void acsim_pipe_close(void *pipe) {
   report_unfreed(b);
   give_up_buffers(b, b->pipe_at);
   acsim_order_barrier(b, AC_PIPE_COUNT);
+  acsim_time_barrier(b, AC_PIPE_COUNT, b->pipe_at);
   b->pipe = NULL;
 }
 void acsim_pipe_reset(void *pipe, const char *file, int32_t line) {
@@ -279,6 +284,7 @@ AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num,
 static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf,
                      acsim_at at) {
   b->calls++;
+  acsim_time_call(b, ACSIM_CALL_INIT);
   int mem = acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src);
   uint64_t each = ((uint64_t)bytes + 31) / 32 * 32, all = each * num;
   acsim_memory *m = acsim_memory_of(b, mem);
@@ -367,6 +373,7 @@ void acsim_queue_place(uint16_t id, uint32_t index, const acsim_pool *p, uint32_
 
 static acsim_queue *queue_of(acsim_block *b, uint16_t id, const char *what, acsim_at at) {
   b->calls++;
+  acsim_time_call(b, ACSIM_CALL_QUEUE);
   acsim_queue *q = id < b->queues.len ? &b->queues.data[id] : &b->queues.data[0];
   if (q->num > 0 && b->slots.data[q->first].state != SLOT_GONE) return q; /* queue 0 has no slots */
   acsim_fault(b->s, b, "queue-not-initialised", at,
@@ -404,7 +411,7 @@ void acsim_queue_alloc(uint16_t id, acsim_local *t, const char *file, int32_t li
   acsim_slot *s = &b->slots.data[slot];
   int forth, back;
   queue_events(q, &forth, &back);
-  event_wait(b, back, &s->freed);
+  event_wait(b, back, &s->freed, "AllocTensor", AT);
   drop_event(b, back, &s->free_event);
   s->state = SLOT_ALLOCATED;
   s->gen = ++b->generation;
@@ -488,7 +495,7 @@ void acsim_queue_pop_as(uint16_t id, acsim_local *t, int32_t src, int32_t dst, c
                 forth < 0 ? "no event" : event_names[forth], s->at.file ? s->at.file : "?", s->at.line,
                 s->queued_as < 0 ? "no event" : event_names[s->queued_as]);
   else
-    event_wait(b, forth, &s->queued);
+    event_wait(b, forth, &s->queued, "DeQue", AT);
   drop_event(b, s->queued_as, &s->queue_event);
   s->state = SLOT_DEQUEUED;
   s->at = AT;

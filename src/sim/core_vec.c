@@ -825,6 +825,7 @@ static uint64_t with_repeat(const call *given) {
     b->mask[0] = elements ? r.first : r.mask[0];
     b->mask[1] = elements ? 0 : r.mask[1];
   }
+  acsim_time_vector(b, &v, masked && b->mask_counter ? ((int64_t)b->mask[0] + c->lanes - 1) / c->lanes : r.repeat);
   if (!masked || !b->mask_counter) {
     if (r.form == ACSIM_MASK_REGISTER) memcpy(r.mask, b->mask, sizeof r.mask);
     if (c->lanes == 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */
@@ -891,6 +892,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   c.b->mask_counter = false;
   c.b->mask[0] = c.b->mask[1] = ~0ull;
   if (bad_count(&c)) return 0;
+  acsim_time_vector(c.b, v, (v->count + c.lanes - 1) / c.lanes);
   switch (v->op) {
   case ACSIM_OP_CastDeq: counted_repeats(&c); break;
   case ACSIM_OP_Compare:

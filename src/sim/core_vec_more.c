@@ -210,6 +210,7 @@ void acsim_vec_accumulate(const call *c) {
 /* ---- registers ---- */
 
 void acsim_mask_set(uint64_t high, uint64_t low) {
+  acsim_time_call(acsim_here("SetVectorMask"), ACSIM_CALL_MASK);
   acsim_block *b = acsim_here("SetVectorMask");
   b->mask[0] = low;
   b->mask[1] = high;

@@ -212,6 +212,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .threads = j->opts->threads,
                                     .order = j->opts->order,
                                     .hazards = j->opts->hazards,
+                                    .no_time = j->opts->no_time,
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks});
 }
@@ -234,6 +235,7 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
   o->ub_peak = acsim_ub_peak(s);
   o->blocks_run = acsim_blocks_run(s);
+  ac_run_time_put(&o->time, s);
   acsim_close(s);
 }
 

@@ -31,6 +31,20 @@ typedef struct {
   int64_t block, count;
 } ac_run_fault;
 
+/* Modelled time, as the child leaves it: ac_sim_time without its lists, and those. */
+enum { AC_RUN_CORES = 256, AC_RUN_STALLS = 64 };
+typedef struct {
+  ac_sim_stall s; /* without its strings */
+  char what[24], event[24], file[300], from_op[40], from_file[300];
+} ac_run_stall;
+typedef struct {
+  ac_sim_time sum;
+  int32_t n_cores, n_stalls;
+  ac_sim_core_time cores[AC_RUN_CORES];
+  ac_run_stall stalls[AC_RUN_STALLS];
+} ac_run_time;
+void ac_run_time_put(ac_run_time *to, const acsim_session *s);
+
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
   int32_t stage;
@@ -43,6 +57,7 @@ typedef struct {
   ac_run_fault faults[AC_RUN_FAULTS];
   acsim_host_call call;
   uint8_t tiling[AC_RUN_TILING];
+  ac_run_time time;
 } ac_run_shared;
 typedef enum { AC_RUN_NONE, AC_RUN_REFUSED, AC_RUN_HOST_MISFIT, AC_RUN_NO_LOAD, AC_RUN_NO_MEMORY } ac_run_problem;
 
@@ -61,6 +76,9 @@ typedef struct {
 /* In the child; its result is the exit status. */
 int ac_run_child(void *job);
 int ac_direct_child(const ac_run_job *j);
+/* From the child's record; `place` turns a file name of a fault into one to show. */
+typedef const char *(*ac_run_place_fn)(ac_arena *a, const ac_sim_lib *lib, const char *file);
+void ac_run_time_take(ac_arena *a, const ac_run_job *j, ac_run_place_fn place, ac_sim_time *t);
 /* Makes the run, in the child or (opts->in_process) here, and says what came of it. opts may be NULL. */
 bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d);
 /* A session over the job's tensors; closing it leaves the faults and figures in the shared result. */

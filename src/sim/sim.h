@@ -89,6 +89,7 @@ typedef struct {
   ac_hazards hazards;
   bool
       in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
+  bool no_time; /* do not model time: a little faster on this host */
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
@@ -111,6 +112,46 @@ extern const ac_sim_fault_kind ac_sim_fault_kinds[];
 extern const size_t ac_sim_n_fault_kinds;
 const ac_sim_fault_kind *ac_sim_fault_kind_of(const char *kind); /* NULL: no such kind */
 
+/* ---- modelled time: from the chip's cost file, never a measurement (docs/simulator.md, "Time") ---- */
+
+typedef struct {
+  double cycles;              /* until its last block's end */
+  double busy[AC_PIPE_COUNT]; /* cycles that each unit had work */
+  int64_t blocks;
+} ac_sim_core_time;
+/* A unit stood still because of one edge of the order: summed over all blocks. */
+typedef struct {
+  ac_pipe pipe;      /* that waited */
+  const char *what;  /* the call that makes it wait: "DeQue", "WaitFlag", "PipeBarrier", "GetValue", "issue" ... */
+  const char *event; /* "MTE2_V", or "" */
+  const char *file;  /* of that call; NULL: none */
+  int line;
+  ac_pipe from;        /* the unit waited for, and its instruction */
+  const char *from_op; /* "" : none */
+  const char *from_file;
+  int from_line;
+  double cycles;
+  int64_t count;
+} ac_sim_stall;
+typedef struct {
+  bool modelled; /* false: switched off, or nothing ran */
+  int launches;
+  double us;             /* all of it: launches, cores, shared memory */
+  double cycles;         /* the same without the launches' overhead, at mhz */
+  double mhz, launch_us; /* overhead of the launches */
+  double core_cycles;    /* what the slowest core took (each launch's, summed) */
+  double memory_us;      /* what the memory that cores share takes at least; more than core_cycles: it is the bound */
+  bool resident;         /* tensors fit in L2 and are taken to be there */
+  int64_t bytes_in, bytes_out; /* moved by the cores' copies: GM to UB, UB to GM */
+  int64_t must_in,
+      must_out;      /* must move once: L2 lines of inputs that were read, bytes of outputs that were written */
+  int64_t hbm_bytes; /* between L2 and memory */
+  double hbm_gb_s, l2_gb_s;       /* what the chip's file says; l2: reading */
+  int64_t blocks_run, blocks_all; /* fewer run than all: the others are taken to be like them */
+  AC_VEC(ac_sim_core_time) cores;
+  AC_VEC(ac_sim_stall) stalls; /* longest first */
+} ac_sim_time;
+
 typedef struct {
   bool ran;            /* false: see refused, or diagnostics */
   const char *refused; /* the tiling code's own message when it refuses the shape; NULL otherwise */
@@ -121,6 +162,7 @@ typedef struct {
   double wall;              /* seconds on this host: not device time */
   unsigned sandbox_missing; /* see ac_sandbox_missing */
   AC_VEC(ac_sim_fault) warnings; /* apart from the faults: a run with warnings alone is a good one */
+  ac_sim_time time;
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,

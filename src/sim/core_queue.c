@@ -211,7 +211,7 @@ void acsim_queue_settle(acsim_block *b, int mem, uint32_t from, uint32_t to) {
     for (int k = 0; k < q->num; k++) {
       acsim_slot *s = &b->slots.data[q->first + k];
       if (s->mem != mem || s->base < from || s->base >= to || s->free_event < 0) continue;
-      event_wait(b, back, &s->freed);
+      event_wait(b, back, &s->freed, "TBufPool", s->at);
       drop_event(b, back, &s->free_event);
     }
   }

@@ -86,6 +86,10 @@ int64_t acsim_blocks_run(const acsim_session *s) {
 int64_t acsim_last_block_dim(const acsim_session *s) {
   return s->block_dim;
 }
+void acsim_work(const acsim_session *s, int64_t *vector, int64_t *copied) {
+  *vector = s->vector_elements;
+  *copied = s->copied_elements;
+}
 
 void acsim_finish(acsim_session *s) {
   if (s->finished) return;
@@ -218,6 +222,8 @@ static void finish_block(acsim_session *s, acsim_block *b) {
   s->state[b->rank] = BLOCK_DONE;
   s->done++;
   s->blocks_run++;
+  s->vector_elements += b->vector_elements;
+  s->copied_elements += b->copied_elements;
   if (b->ub_peak > s->ub_peak) s->ub_peak = b->ub_peak;
   if (s->arrived && s->arrived + s->done == s->count) release(s);
   pthread_cond_broadcast(&s->changed);

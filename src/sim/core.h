@@ -70,6 +70,8 @@ int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */
 int64_t acsim_last_block_dim(const acsim_session *s);
 /* Modelled time so far (docs/simulator.md, "Time"); modelled is false without it. Lists are sorted, in memory of `a`. */
 void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r);
+/* Elements that vector instructions computed, lane by lane that the mask lets through, and that copies moved, over all launches. */
+void acsim_work(const acsim_session *s, int64_t *vector, int64_t *copied);
 void acsim_close(acsim_session *s);
 
 #endif

@@ -84,6 +84,7 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
+  b->copied_elements += c.blocks * c.bytes / es;
   int64_t row = c.bytes;
   if (c.form == ACSIM_COPY_PAD) row = ((int64_t)(c.left + c.right) * es + c.bytes + 31) / 32 * 32;
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += row + c.dst_gap, from += c.bytes + c.src_gap) {
@@ -125,6 +126,7 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
+  b->copied_elements += c.blocks * c.bytes / es;
   int64_t row = (c.bytes + 31) / 32 * 32;
   bool atomic = b->atomic != ACSIM_ATOMIC_NONE;
   if (atomic) acsim_gate(b);

@@ -141,6 +141,7 @@ typedef struct acsim_block {
   int8_t saturation;            /* CTRL bit 48: 0 the session's setting, 1 saturate, 2 do not */
   bool bypass;                  /* a scalar access past the data cache is under way */
   uint32_t pool_used;           /* of a memory, while a pool makes its buffers */
+  int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
 } acsim_block;
 
 /* ---- a session ---- */
@@ -175,6 +176,7 @@ struct acsim_session {
   pthread_t *handles;
   int n_handles;
   acsim_times *times; /* NULL: time is not modelled */
+  int64_t vector_elements, copied_elements; /* of the blocks that have ended */
 };
 
 extern _Thread_local acsim_block *acsim_self;
@@ -212,6 +214,8 @@ typedef struct {
   int how;
 } acsim_access;
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n);
+/* Would acsim_touch report nothing, order apart? */
+bool acsim_allowed(acsim_block *b, const acsim_access *x, int n);
 /* Host address of byte `off` of the view (checked before by acsim_touch). */
 uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);
 uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off);
@@ -267,6 +271,11 @@ void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, 
                        const void *scalar, int64_t n);
 /* Binary tree over neighbours; lanes outside the mask are absent. The result is in `type`. */
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate);
+/* The same for `rows` whole repeats after one another, a result each. */
+void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, bool saturate);
+/* Where the largest or smallest of n > 0 elements is, the first one among equals. False: a NaN is among them, or the type is neither float nor
+ * half. */
+bool acsim_math_peak(int type, const void *a, int64_t n, bool largest, int64_t *index);
 
 enum { ACSIM_IS_FLOAT = 1u << ACSIM_F32 | 1u << ACSIM_F16 };
 extern const char *const acsim_op_names[ACSIM_OPS];

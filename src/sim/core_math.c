@@ -266,7 +266,54 @@ void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, 
   }
 }
 
+/* Whole repeats of 64 floats or 128 halves: their trees level by level, many at a time. */
+void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, bool saturate) {
+  const acsim_simd *s = acsim_simd_now();
+  enum { ROWS = 16, MOST = 128 };
+  int lanes = type == ACSIM_F32 ? 64 : MOST, bytes = acsim_type_bytes(type);
+  for (int64_t at = 0; at < rows; at += ROWS) {
+    float x[ROWS * MOST];
+    uint16_t h[ROWS * MOST / 2];
+    int64_t m = rows - at < ROWS ? rows - at : ROWS;
+    const uint8_t *from = (const uint8_t *)a + at * lanes * bytes;
+    if (type != ACSIM_F32) to_float(type, x, from, m * lanes);
+    for (int64_t n = m * lanes / 2; n >= m; n /= 2) {
+      s->pairs_f32(x, type == ACSIM_F32 && n == m * lanes / 2 ? (const float *)(const void *)from : x, n);
+      if (type == ACSIM_F32) continue;
+      from_float(type, h, x, n, saturate); /* every partial sum is rounded */
+      to_float(type, x, h, n);
+    }
+    from_float(type, (uint8_t *)d + at * bytes, x, m, saturate);
+  }
+}
+
+bool acsim_math_peak(int type, const void *a, int64_t n, bool largest, int64_t *index) {
+  const acsim_simd *s = acsim_simd_now();
+  float x[CHUNK], top = 0;
+  if (type != ACSIM_F32 && type != ACSIM_F16) return false;
+  *index = -1;
+  for (int64_t at = 0; at < n; at += CHUNK) {
+    int64_t m = n - at < CHUNK ? n - at : CHUNK;
+    const float *p = (const float *)a + at;
+    float t = 0;
+    if (type == ACSIM_F16) s->from_half(x, (const uint16_t *)a + at, m);
+    if (type == ACSIM_F16) p = x;
+    if (!s->peak_f32(p, m, largest, &t)) return false;
+    if (*index >= 0 && !(largest ? t > top : t < top)) continue;
+    top = t;
+    int64_t k = 0;
+    while (p[k] != t) k++;
+    *index = at + k;
+  }
+  return true;
+}
+
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate) {
+  if ((type == ACSIM_F32 && lanes == 64 && mask[0] == ~0ull) ||
+      (type != ACSIM_F32 && lanes == 128 && (mask[0] & mask[1]) == ~0ull)) {
+    acsim_math_sum_rows(type, d, a, 1, saturate);
+    return;
+  }
   float x[128] = {0};
   uint8_t live[128] = {0};
   to_float(type, x, a, lanes);

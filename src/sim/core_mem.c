@@ -1,6 +1,7 @@
 /* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch or
  * acsim_gm_touch. */
 #include "sim/core_hazard.h"
+#include "sim/core_simd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +41,14 @@ uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off) {
 }
 
 bool acsim_all_written(const uint8_t *state, int64_t n) {
-  int64_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    uint64_t w[4];
-    memcpy(w, state + i, 32);
-    if ((w[0] & w[1] & w[2] & w[3]) != ~0ull) return false;
+  uint64_t w = 0;
+  if (n >= 64) return acsim_simd_now()->all_ff(state, n);
+  for (; n >= 8; n -= 8, state += 8) {
+    memcpy(&w, state, 8);
+    if (w != ~0ull) return false;
   }
-  for (; i < n; i++)
-    if (state[i] != 0xff) return false;
+  for (; n > 0; n--)
+    if (*state++ != 0xff) return false;
   return true;
 }
 
@@ -104,6 +105,23 @@ static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsi
   acsim_fault(b->s, b, "read-poison", at,
               "%s: %s reads %lld bytes, of which %lld were never written (the first at byte %lld of the %s buffer)",
               op, x->name, (long long)x->bytes, (long long)count, (long long)at_byte, acsim_pos_name(x->t->pos));
+}
+
+bool acsim_allowed(acsim_block *b, const acsim_access *x, int n) {
+  for (int i = 0; i < n; i++) {
+    const acsim_local *t = x[i].t;
+    if (!t->buf || t->buf >= b->slots.len) return false;
+    const acsim_slot *slot = &b->slots.data[t->buf];
+    if (slot->gen != t->gen || slot->state == SLOT_GONE || slot->state == SLOT_FREE || slot->state == SLOT_QUEUED)
+      return false;
+    int64_t from = (int64_t)t->addr + x[i].off - t->base;
+    if (from < 0 || from + x[i].bytes > t->size) return false;
+    if (x[i].align > 1 && (t->addr + x[i].off) % x[i].align) return false;
+    if ((x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) &&
+        !acsim_all_written(acsim_state(b, t, x[i].off), x[i].bytes))
+      return false;
+  }
+  return true;
 }
 
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {

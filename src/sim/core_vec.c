@@ -123,8 +123,7 @@ static bool reads_dst(int op) {
          op == ACSIM_OP_FusedMulAddRelu;
 }
 
-/* n lanes at d from a, b and the scalar: all the element-wise instructions. */
-static void compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
+void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
   const acsim_vector *v = c->v;
   switch (v->op) {
   case ACSIM_OP_Exp:
@@ -212,7 +211,7 @@ static void cast_in_place(const call *c, int64_t n) {
   uint8_t tmp[REPEAT_BYTES];
   for (int64_t at = 0; at < n; at += c->lanes) {
     int64_t m = n - at < c->lanes ? n - at : c->lanes;
-    compute(c, tmp, acsim_data(c->b, c->v->a, at * c->es), NULL, m);
+    acsim_vec_compute(c, tmp, acsim_data(c->b, c->v->a, at * c->es), NULL, m);
     memcpy(acsim_data(c->b, c->v->dst, at * c->ds), tmp, (size_t)(m * c->ds));
   }
 }
@@ -239,7 +238,7 @@ static void elementwise(const call *c) {
   if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es)
     cast_in_place(c, n);
   else
-    compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
+    acsim_vec_compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
   if (bitwise(v->op))
     bitwise_state(c, n * c->ds);
   else
@@ -357,6 +356,8 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
                             int block_stride, int how) {
   const acsim_repeat *r = c->v->repeat;
   int per_block = BLOCK_BYTES / bytes;
+  acsim_access all = {name, t, off, acsim_vec_range(c, bytes, block_stride), 1, how};
+  if (all.bytes && acsim_allowed(c->b, &all, 1)) return acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &all, 1);
   for (int first = 0; first < c->lanes; first += per_block) {
     int lo = -1, hi = -1;
     bool gaps = false;
@@ -375,6 +376,12 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
 }
 void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
                              int block_stride) {
+  int64_t range = acsim_vec_range(c, bytes, block_stride);
+  if (range) {
+    memcpy(to, acsim_data(c->b, t, off), (size_t)range);
+    memset(to + range, 0, (size_t)(c->lanes * bytes - range));
+    return;
+  }
   for (int k = 0; k < c->lanes; k++) {
     if (!lane_on(c->v->repeat, k))
       memset(to + k * bytes, 0, (size_t)bytes);
@@ -384,6 +391,12 @@ void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, i
 }
 static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
                            int block_stride) {
+  int64_t range = acsim_vec_range(c, bytes, block_stride);
+  if (range) {
+    memcpy(acsim_data(c->b, t, off), from, (size_t)range);
+    mark(c, t, off, range);
+    return;
+  }
   for (int k = 0; k < c->lanes; k++) {
     if (!lane_on(c->v->repeat, k)) continue;
     int64_t o = off + lane_offset(k, bytes, block_stride);
@@ -406,17 +419,19 @@ static void elementwise_repeat(const call *c) {
   if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
+  int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
+  if (r->repeat > 1 && acsim_vec_plain(c, c->from, r->repeat, how)) return;
   for (int k = c->from; k < c->from + r->repeat; k++) {
+    if (acsim_vec_plain(c, k, 1, how)) continue;
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
     if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, how)) return;
     if (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
     if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ)) return;
     if (v->a) acsim_vec_gather_repeat(c, a, v->a, oa, c->es, r->a_block);
     if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
     if (reads_dst(v->op)) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
-    compute(c, d, a, b, c->lanes);
+    acsim_vec_compute(c, d, a, b, c->lanes);
     scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
   }
 }
@@ -489,6 +504,20 @@ static void take(const call *c, best *m, const void *data, int64_t i, int64_t in
   if (m->any && !better(c->v->op, x, m->value)) return;
   *m = (best){x, index, true};
 }
+/* The best of n elements at `data`, as n times `take`. */
+static void take_all(const call *c, best *m, const void *data, int64_t n) {
+  int op = c->v->op;
+  bool largest = op == ACSIM_OP_ReduceMax || op == ACSIM_OP_WholeReduceMax || op == ACSIM_OP_BlockReduceMax;
+  int64_t at;
+  if (n > 0 && !m->any && acsim_math_peak(c->v->type, data, n, largest, &at))
+    take(c, m, data, at, at);
+  else
+    for (int64_t i = 0; i < n; i++) take(c, m, data, i, i);
+}
+static bool whole_mask(const call *c) {
+  const uint64_t *m = c->v->repeat->mask;
+  return m[0] == ~0ull && (c->lanes <= 64 || m[1] == ~0ull);
+}
 static bool is_sum(int op) {
   return op == ACSIM_OP_ReduceSum || op == ACSIM_OP_WholeReduceSum || op == ACSIM_OP_BlockReduceSum ||
          op == ACSIM_OP_PairReduceSum;
@@ -506,17 +535,27 @@ static void masks(uint64_t m[2], int64_t lanes) {
 
 /* ReduceSum by count: a tree inside a repeat, the repeats' results one after another, all in the element type. */
 static void sum_count(const call *c) {
+  enum { ROWS = 64 };
   const acsim_vector *v = c->v;
-  uint8_t acc[4] = {0}, part[4] = {0};
-  for (int64_t at = 0; at < v->count; at += c->lanes) {
-    uint64_t m[2];
-    masks(m, v->count - at);
-    int lanes = v->count - at < c->lanes ? (int)(v->count - at) : c->lanes;
-    acsim_math_tree_sum(v->type, part, acsim_data(c->b, v->a, at * c->es), m, lanes, c->saturate);
-    if (at)
-      acsim_math_binary(ACSIM_OP_Add, v->type, acc, acc, part, 1, c->saturate);
-    else
-      memcpy(acc, part, sizeof acc);
+  uint8_t acc[4] = {0}, part[4 * ROWS] = {0};
+  for (int64_t at = 0; at < v->count;) {
+    int64_t rows = (v->count - at) / c->lanes, few = v->count - at < c->lanes ? v->count - at : c->lanes;
+    const uint8_t *src = acsim_data(c->b, v->a, at * c->es);
+    rows = rows > ROWS ? ROWS : rows;
+    if (rows) {
+      acsim_math_sum_rows(v->type, part, src, rows, c->saturate);
+    } else {
+      uint64_t m[2];
+      masks(m, few);
+      acsim_math_tree_sum(v->type, part, src, m, (int)few, c->saturate);
+    }
+    for (int64_t k = 0; k < (rows ? rows : 1); k++) {
+      if (at || k)
+        acsim_math_binary(ACSIM_OP_Add, v->type, acc, acc, part + k * c->es, 1, c->saturate);
+      else
+        memcpy(acc, part, sizeof acc);
+    }
+    at += rows ? rows * c->lanes : few;
   }
   memcpy(acsim_data(c->b, v->dst, 0), acc, (size_t)c->es);
 }
@@ -537,7 +576,7 @@ static void reduce_count(const call *c) {
   }
   best m = {0};
   const uint8_t *src = acsim_data(c->b, v->a, 0);
-  for (int64_t i = 0; i < v->count; i++) take(c, &m, src, i, i);
+  take_all(c, &m, src, v->count);
   if (index && c->es == 2 && m.index > UINT16_MAX)
     acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name,
                 (long long)m.index);
@@ -553,6 +592,10 @@ static void reduce_one(const call *c, const uint8_t *lanes, best *m, uint8_t *su
   const acsim_repeat *r = c->v->repeat;
   if (is_sum(c->v->op)) {
     acsim_math_tree_sum(c->v->type, sum, lanes, r->mask, c->lanes, c->saturate);
+    return;
+  }
+  if (whole_mask(c)) {
+    take_all(c, m, lanes, c->lanes);
     return;
   }
   for (int i = 0; i < c->lanes; i++)
@@ -774,6 +817,8 @@ static bool bad_repeat(const call *c) {
 
 static uint64_t one_repeat_call(const call *c) {
   if (bad_repeat(c)) return 0;
+  const uint64_t *m = c->v->repeat->mask;
+  c->b->vector_elements += (int64_t)c->v->repeat->repeat * (__builtin_popcountll(m[0]) + __builtin_popcountll(m[1]));
   switch (c->v->op) {
   case ACSIM_OP_Compare:
     if (!c->v->dst) {
@@ -893,6 +938,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   c.b->mask[0] = c.b->mask[1] = ~0ull;
   if (bad_count(&c)) return 0;
   acsim_time_vector(c.b, v, (v->count + c.lanes - 1) / c.lanes);
+  c.b->vector_elements += v->count;
   switch (v->op) {
   case ACSIM_OP_CastDeq: counted_repeats(&c); break;
   case ACSIM_OP_Compare:

@@ -36,6 +36,13 @@ bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t
 void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
                              int block_stride);
 
+/* n lanes at d from a, b and the scalar: all the element-wise instructions. */
+void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n);
+/* core_vec_plain.c: bytes of an operand that a repeat touches when they are one range; else 0. */
+int64_t acsim_vec_range(const call *c, int bytes, int block_stride);
+/* Repeats [repeat, repeat + repeats) of an element-wise instruction at once. False: nothing is done, they are not so simple. */
+bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
+
 /* core_vec_more.c: by address, and through registers */
 void acsim_vec_gather(const call *c);
 void acsim_vec_scatter(const call *c);

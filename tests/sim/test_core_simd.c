@@ -174,6 +174,41 @@ static void small_ones(void **state) {
     }
 }
 
+/* Sums of whole repeats and the first of the largest, against the plain way. */
+static void reductions(void **state) {
+  (void)state;
+  for (int r = 0; r < 40; r++) {
+    int type = r % 2 ? ACSIM_F16 : ACSIM_F32, lanes = r % 2 ? 128 : 64;
+    int64_t rows = r % 20 + 1, n = rows * lanes - (int64_t)(next() % 60);
+    fill(a, type);
+    if (r % 3) acsim_math_cast(type, ACSIM_I32, AC_RN_NONE, a, memcpy(b, start, sizeof b), N, false);
+    for (int k = 0; r % 3 && k < N; k++) start[k] = (uint32_t)(next() % 2001) - 1000;
+    acsim_math_sum_rows(type, got, a, rows, false);
+    for (int64_t i = 0; i < rows; i++) {
+      float x[128];
+      for (int k = 0; k < lanes; k++) x[k] = (float)ac_load((ac_dtype)type, a, i * lanes + k);
+      for (int m = lanes / 2; m >= 1; m /= 2)
+        for (int k = 0; k < m; k++) {
+          x[k] = x[2 * k] + x[2 * k + 1];
+          if (type == ACSIM_F16) x[k] = ac_f16_to_f32(ac_f32_to_f16(x[k], AC_RN_RINT));
+        }
+      double sum = ac_load((ac_dtype)type, got, i);
+      assert_true(sum == (double)x[0] || (sum != sum && x[0] != x[0]));
+    }
+    for (int largest = 0; largest < 2; largest++) {
+      int64_t at = -1, first = 0;
+      bool odd = false, found = acsim_math_peak(type, a, n, largest, &at);
+      for (int64_t i = 0; i < n; i++) {
+        double x = ac_load((ac_dtype)type, a, i), top = ac_load((ac_dtype)type, a, first);
+        odd = odd || x != x;
+        if (largest ? x > top : x < top) first = i;
+      }
+      assert_int_equal(found, !odd);
+      if (found) assert_int_equal(at, first);
+    }
+  }
+}
+
 /* The level can be asked for, and a name that does not exist changes nothing. */
 static void asked_for(void **state) {
   (void)state;
@@ -196,6 +231,6 @@ static void asked_for(void **state) {
 
 int main(void) {
   const struct CMUnitTest t[] = {cmocka_unit_test(levels_agree), cmocka_unit_test(small_ones),
-                                 cmocka_unit_test(asked_for)};
+                                 cmocka_unit_test(reductions), cmocka_unit_test(asked_for)};
   return cmocka_run_group_tests(t, NULL, NULL);
 }

@@ -148,6 +148,30 @@ static inline void same_faults(const char *what, const ac_sim_result *c, const a
     }
 }
 
+/* Modelled time: every figure but the places of stalls, which are lines of different sources. */
+static inline void same_time(const char *what, const ac_sim_time *c, const ac_sim_time *d) {
+  double stood[2][AC_PIPE_COUNT] = {{0}};
+  const ac_sim_time *both[] = {c, d};
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < both[k]->stalls.len; i++)
+      stood[k][both[k]->stalls.data[i].pipe] += both[k]->stalls.data[i].cycles;
+  if (c->modelled != d->modelled || c->us != d->us || c->cycles != d->cycles || c->core_cycles != d->core_cycles ||
+      c->launches != d->launches || c->cores.len != d->cores.len)
+    failed(what, "modelled time: %f us, %f cycles compiled, %f us, %f cycles direct", c->us, c->cycles, d->us,
+           d->cycles);
+  if (c->bytes_in != d->bytes_in || c->bytes_out != d->bytes_out || c->must_in != d->must_in ||
+      c->must_out != d->must_out || c->hbm_bytes != d->hbm_bytes)
+    failed(what, "bytes in %lld %lld, out %lld %lld, of memory %lld %lld", (long long)c->bytes_in,
+           (long long)d->bytes_in, (long long)c->bytes_out, (long long)d->bytes_out, (long long)c->hbm_bytes,
+           (long long)d->hbm_bytes);
+  for (size_t i = 0; i < c->cores.len; i++)
+    if (memcmp(&c->cores.data[i], &d->cores.data[i], sizeof c->cores.data[i]) != 0)
+      failed(what, "core %zu: %f cycles compiled, %f direct", i, c->cores.data[i].cycles, d->cores.data[i].cycles);
+  for (int p = 0; p < AC_PIPE_COUNT; p++)
+    if (stood[0][p] != stood[1][p])
+      failed(what, "unit %d stands %f cycles compiled, %f direct", p, stood[0][p], stood[1][p]);
+}
+
 static inline void same_results(const char *what, const args *x, const ac_sim_result *c, uint8_t *const *compiled,
                                 const ac_sim_result *d, uint8_t *const *direct) {
   if (c->refused || d->refused) {
@@ -162,6 +186,7 @@ static inline void same_results(const char *what, const args *x, const ac_sim_re
            (long long)c->block_dim, (long long)d->block_dim, (long long)c->tiling_key, (long long)d->tiling_key,
            (long long)c->ub_peak, (long long)d->ub_peak, (long long)c->workspace, (long long)d->workspace,
            (long long)c->tiling_bytes, (long long)d->tiling_bytes);
+  same_time(what, &c->time, &d->time);
   for (int i = 0; i < x->n; i++) {
     const uint8_t *p = compiled[i], *q = direct[i];
     if (!x->t[i].output || !memcmp(p, q, (size_t)x->t[i].bytes)) continue;

@@ -99,6 +99,54 @@ AC_API int ac_run_project(ac_context *c, const ac_verify_options *o);
 /* Runs one launch of a PyTorch module or a DSL program on the simulator without a compiler: traced, planned, checked, lowered, and the
  * lowered program interpreted. A DSL program has no shapes of its own: o->shapes names those of its tensors. */
 AC_API int ac_run_file(ac_context *c, const ac_gen_options *o);
+/* ---- running anything on the simulator ---- */
+
+/* One thing that a kernel gets, in the order of its parameters. `text`, by kind:
+ *   IN         FILE.npy[:DTYPE]              an input; DTYPE says what the elements are (uint16 as bfloat16)
+ *   OUT        FILE.npy:DTYPE:DIM[xDIM...]   an output, poisoned before the run; a project knows dtype and shape itself
+ *   INOUT      FILE.npy[:DTYPE][:OUT.npy]    both; written to OUT.npy, or back
+ *   WORKSPACE  BYTES                         scratch memory
+ *   SCALAR     [TYPE:]VALUE, or null         a number, converted to the parameter's type */
+typedef enum { AC_GIVE_IN, AC_GIVE_OUT, AC_GIVE_INOUT, AC_GIVE_WORKSPACE, AC_GIVE_SCALAR } ac_give;
+typedef struct {
+  ac_give kind;
+  const char *text;
+} ac_run_argument;
+
+typedef enum { AC_CHECK_ON, AC_CHECK_STRICT, AC_CHECK_OFF } ac_hazard_check;
+
+typedef struct {
+  const char *input; /* project folder, FILE.py, FILE.craft, or a kernel's source (.cpp, .cc, .cxx, .asc) */
+  ac_gen_options
+      source; /* for .py and .craft: shapes, dtype, class ...; `target` and `seed` count for every kind of input */
+  const char *const *formats; /* of a project: "msopgen" or "direct"; n_formats 0: the first that it holds */
+  int n_formats;
+  const ac_run_argument *args; /* n_args of them, in the order of the kernel's parameters */
+  int n_args;
+  /* the rest is for a kernel's source, unless it says otherwise */
+  const char *entry; /* "add_custom", "ns::add<float>"; NULL: the only one */
+  int64_t blocks;    /* of the launch */
+  const char *const
+      *tiling; /* a binary file, or "key=value,key=[1,2],..." which set fields of the tiling struct by name */
+  int n_tiling;
+  uint64_t tiling_key;
+  const char *tiling_struct;         /* NULL: found in the source */
+  const char *const *tiling_headers; /* where it stands, if the source does not include it */
+  int n_tiling_headers;
+  const char *const *include_dirs;
+  int n_include_dirs;
+  const char *const *defines; /* "NAME=VALUE" */
+  int n_defines;
+  bool optimise;           /* compile with -O1 in place of -O0 */
+  bool reverse;            /* every input: blocks start, and atomics take effect, from the last to the first */
+  int threads;             /* every input: host threads; 0: all */
+  double timeout;          /* every input: seconds for the run; 0: 60 */
+  ac_hazard_check hazards; /* every input: accesses that nothing orders */
+} ac_run_options;
+#define AC_RUN_OPTIONS_INIT ((ac_run_options){0})
+/* One launch. ac_context_text() says what happened; 0 only if it ran without hazard or fault. Output files are written after the run, a
+ * faulty one, too, so that one can look at what came out. */
+AC_API int ac_run(ac_context *c, const ac_run_options *o);
 /* Text that the last call made for people (graph, program, report); "" if none. */
 AC_API const char *ac_context_text(ac_context *c);
 

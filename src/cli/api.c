@@ -1,6 +1,7 @@
 /* The public C API: the way through the program, module by module, as it is drawn in ascendcraft.h. */
 #include "ascendcraft.h"
 #include "cli/cli.h"
+#include "cli/target.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -377,23 +378,55 @@ int ac_verify_project(ac_context *c, const ac_verify_options *o) {
   return done(c, verify_into(c, &v, o->all, o->colour));
 }
 
-int ac_run_project(ac_context *c, const ac_verify_options *o) {
+/* What a command is to run, whatever kind it is. False: diagnostics say why. */
+static bool open_target(ac_context *c, const ac_run_options *o, job *j, ac_target *t) {
+  *t = (ac_target){0};
+  if (!o->input) {
+    ac_error(&c->diags, AC0103, AC_NOLOC, "nothing to run");
+    return false;
+  }
+  if (ac_is_dir(o->input)) return ac_target_project(c->arena, o, t, &c->diags);
+  if (ac_target_is_kernel(o->input)) return ac_target_kernel(c->arena, o, t, &c->diags);
+  ac_gen_options g = o->source;
+  g.input = o->input;
+  if (!job_start(c, j, &g)) return false;
+  if (o->n_formats) {
+    ac_error(&c->diags, AC0103, AC_NOLOC, "--format is of a project: a file is run as its lowered program");
+    return false;
+  }
+  j->o = &g;
+  bool ok =
+      job_program(c, j) && job_lower(c, j) && ac_target_program(c->arena, j->program, j->graph, o, t, &c->diags);
+  j->o = NULL;
+  return ok;
+}
+
+int ac_run(ac_context *c, const ac_run_options *o) {
+  job j;
+  ac_target t;
   fresh(c, "run");
-  if (!o->project)
-    ac_error(&c->diags, AC0103, AC_NOLOC, "no project folder");
-  else
-    c->exit = ac_run_once(c->arena, o, &c->text, c->result, &c->diags);
-  return done(c, c->exit);
+  int code = AC_EXIT_BAD_INPUT;
+  if (open_target(c, o, &j, &t)) code = ac_run_target(c->arena, &t, o, &c->text, c->result, &c->diags);
+  ac_target_close(&t);
+  return done(c, code);
+}
+
+int ac_run_project(ac_context *c, const ac_verify_options *o) {
+  ac_run_options r = AC_RUN_OPTIONS_INIT;
+  r.input = o->project;
+  r.source.shapes = o->shapes;
+  r.source.n_shapes = o->n_shapes;
+  r.source.seed = o->seed;
+  r.formats = o->formats;
+  r.n_formats = o->n_formats;
+  return ac_run(c, &r);
 }
 
 int ac_run_file(ac_context *c, const ac_gen_options *o) {
-  job j;
-  fresh(c, "run");
-  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
-  if (o->n_formats) {
-    ac_error(&c->diags, AC0103, AC_NOLOC, "--format is of a project: a file is run as its lowered program");
-    return done(c, AC_EXIT_BAD_INPUT);
-  }
-  if (!job_program(c, &j) || !job_lower(c, &j)) return done(c, AC_EXIT_FAILED);
-  return done(c, ac_run_program(c->arena, j.program, j.graph, o, &c->text, c->result, &c->diags));
+  ac_run_options r = AC_RUN_OPTIONS_INIT;
+  r.input = o->input;
+  r.source = *o;
+  r.formats = o->formats;
+  r.n_formats = o->n_formats;
+  return ac_run(c, &r);
 }

@@ -44,7 +44,9 @@ typedef struct {
 typedef struct {
   ac_gen_options gen;
   ac_verify_options verify;
-  list shapes, formats;
+  ac_run_options run;
+  ac_run_argument given[MAX_LIST];
+  list shapes, formats, tiling, tiling_headers, includes, defines;
   bool json, quiet;
   const char *colour;
 } arguments;
@@ -89,6 +91,67 @@ static bool add(list *l, const char *v) {
   return true;
 }
 
+static bool choice(const char *name, const char *text, const char *const *words, int n, int *v) {
+  for (*v = 0; *v < n; ++*v)
+    if (!strcmp(text, words[*v])) return true;
+  fprintf(stderr, "ascendcraft: --%s is", name);
+  for (int i = 0; i < n; i++) fprintf(stderr, "%s %s", i ? (i + 1 == n ? " or" : ",") : "", words[i]);
+  fprintf(stderr, ", not '%s'\n", text);
+  return false;
+}
+static bool give(arguments *a, ac_give kind, const char *v) {
+  if (a->run.n_args == MAX_LIST) {
+    fprintf(stderr, "ascendcraft: more than %d arguments for the kernel\n", MAX_LIST);
+    return false;
+  }
+  a->given[a->run.n_args++] = (ac_run_argument){kind, v};
+  return true;
+}
+
+/* Options of `run` alone; as take. */
+static bool take_run(arguments *a, int id, const char *v) {
+  static const char *const hazards[] = {"on", "strict", "off"}, *const orders[] = {"forward", "reverse"};
+  double x = 0;
+  int k = 0;
+  switch (id) {
+  case OPT_ENTRY: a->run.entry = v; break;
+  case OPT_IN: return give(a, AC_GIVE_IN, v);
+  case OPT_OUT: return give(a, AC_GIVE_OUT, v);
+  case OPT_INOUT: return give(a, AC_GIVE_INOUT, v);
+  case OPT_WORKSPACE: return give(a, AC_GIVE_WORKSPACE, v);
+  case OPT_ARG: return give(a, AC_GIVE_SCALAR, v);
+  case OPT_BLOCKS:
+    if (!number("blocks", v, &x)) return false;
+    a->run.blocks = (int64_t)x;
+    break;
+  case OPT_TILING: return add(&a->tiling, v);
+  case OPT_TILING_KEY:
+    if (!number("tiling-key", v, &x)) return false;
+    a->run.tiling_key = (uint64_t)strtoull(v, NULL, 10);
+    break;
+  case OPT_TILING_STRUCT: a->run.tiling_struct = v; break;
+  case OPT_TILING_HEADER: return add(&a->tiling_headers, v);
+  case OPT_INCLUDE: return add(&a->includes, v);
+  case OPT_DEFINE: return add(&a->defines, v);
+  case OPT_OPTIMISE: a->run.optimise = true; break;
+  case OPT_HAZARDS:
+    if (!choice("hazards", v, hazards, 3, &k)) return false;
+    a->run.hazards = (ac_hazard_check)k;
+    break;
+  case OPT_ORDER:
+    if (!choice("order", v, orders, 2, &k)) return false;
+    a->run.reverse = k == 1;
+    break;
+  case OPT_THREADS:
+    if (!number("threads", v, &x)) return false;
+    a->run.threads = (int)x;
+    break;
+  case OPT_RUN_TIMEOUT: return number("timeout", v, &a->run.timeout);
+  default: break;
+  }
+  return true;
+}
+
 /* Takes one option; false: the message is out. */
 static bool take(arguments *a, int id, const char *v) {
   double x = 0;
@@ -128,7 +191,7 @@ static bool take(arguments *a, int id, const char *v) {
     }
     a->colour = v;
     break;
-  default: break;
+  default: return take_run(a, id, v);
   }
   return true;
 }
@@ -182,6 +245,19 @@ static int parse(const command_row *c, int argc, char **argv, arguments *a) {
   a->gen.n_shapes = a->verify.n_shapes = a->shapes.n;
   a->gen.formats = a->verify.formats = a->formats.values;
   a->gen.n_formats = a->verify.n_formats = a->formats.n;
+  a->run.input = argv[optind];
+  a->run.source = a->gen;
+  a->run.formats = a->formats.values;
+  a->run.n_formats = a->formats.n;
+  a->run.args = a->given;
+  a->run.tiling = a->tiling.values;
+  a->run.n_tiling = a->tiling.n;
+  a->run.tiling_headers = a->tiling_headers.values;
+  a->run.n_tiling_headers = a->tiling_headers.n;
+  a->run.include_dirs = a->includes.values;
+  a->run.n_include_dirs = a->includes.n;
+  a->run.defines = a->defines.values;
+  a->run.n_defines = a->defines.n;
   return -1;
 }
 
@@ -191,12 +267,6 @@ static bool colour_for(const arguments *a, FILE *f) {
   return isatty(fileno(f)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* A source file, not a project's folder, whatever that is called. */
-static bool is_file(const char *path) {
-  const char *dot = strrchr(path, '.');
-  return dot && (!strcmp(dot, ".py") || !strcmp(dot, ".craft")) && !ac_is_dir(path);
-}
-
 static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   switch (c->letter) {
   case 'G': return ac_generate(x, &a->gen);
@@ -204,7 +274,7 @@ static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   case 'C': return ac_check_file(x, &a->gen);
   case 'L': return ac_lower_file(x, &a->gen);
   case 'V': return ac_verify_project(x, &a->verify);
-  default: return is_file(a->gen.input) ? ac_run_file(x, &a->gen) : ac_run_project(x, &a->verify);
+  default: return ac_run(x, &a->run);
   }
 }
 

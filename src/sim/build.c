@@ -3,7 +3,7 @@
  * Order matters: the host library comes first, because the tiling-data macros in it are what tells the kernel's struct
  * (CANN's build system does the same with a generated header).
  */
-#include "sim/run_internal.h"
+#include "sim/build_internal.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -17,7 +17,6 @@
 enum {
   COMPILE_SECONDS = 120,
   MAX_SOURCE = 4 << 20,
-  MAX_INCLUDE_DEPTH = 200,
   CACHE_FILES = 600,
   IN_USE_SECONDS =
       3600, /* a library that ran so recently may run again: another process may be in the middle of it */
@@ -25,82 +24,14 @@ enum {
 };
 static const uint64_t COMPILE_MEMORY = 3ull << 30;
 
-typedef struct {
-  ac_arena *a;
-  ac_diags *d;
-  const ac_sim_spec *s;
-  const char *root;    /* names in messages are relative to it */
-  const char *headers; /* sim/include */
-  const char *cache;
-  const char *scratch;  /* TMPDIR of the compiler, and where the wrapper is written */
-  const char *compiler; /* path or name */
-  const char *version;
-  unsigned missing;
-} builder;
-
-/* Absolute folder of a file or folder. */
-static const char *folder_of(ac_arena *a, const char *path) {
+const char *ac_build_folder(ac_arena *a, const char *path) {
   const char *full = ac_absolute(a, path), *slash = strrchr(full, '/');
   return !slash ? "." : slash == full ? "/" : ac_strndup(a, full, (size_t)(slash - full));
 }
 
-/* ---- which sources: the closure over #include "..." ---- */
-
-typedef struct {
-  builder *b;
-  ac_map *seen; /* absolute path -> text */
-  bool std;     /* some text mentions std:: */
-} closure;
-
-static void add_source(closure *c, const char *path);
-
-static char *find_include(closure *c, const char *from, const char *name) {
-  ac_arena *a = c->b->a;
-  const char *slash = strrchr(from, '/');
-  char *p = ac_path_join(a, slash ? ac_strndup(a, from, (size_t)(slash - from)) : ".", name);
-  if (ac_exists(p)) return ac_absolute(a, p);
-  for (size_t i = 0; c->b->s->include_dirs && c->b->s->include_dirs[i]; i++) {
-    p = ac_path_join(a, c->b->s->include_dirs[i], name);
-    if (ac_exists(p)) return ac_absolute(a, p);
-  }
-  return NULL; /* one of ours, hashed as a whole, or the system's; the compiler will complain otherwise */
-}
-
-static void scan_includes(closure *c, const char *path, const char *text) {
-  for (const char *p = text; (p = strstr(p, "#")); p++) {
-    const char *q = p + 1;
-    q += strspn(q, " \t");
-    if (strncmp(q, "include", 7)) continue;
-    q += 7;
-    q += strspn(q, " \t");
-    if (*q != '"') continue;
-    size_t n = strcspn(q + 1, "\"\n");
-    char *found = find_include(c, path, ac_strndup(c->b->a, q + 1, n));
-    if (found) add_source(c, found);
-  }
-}
-
-static void add_source(closure *c, const char *path) {
-  if (ac_map_has(c->seen, path) || ac_map_len(c->seen) >= MAX_INCLUDE_DEPTH) return;
-  ac_diags quiet;
-  ac_diags_init(&quiet, c->b->a);
-  char *text = ac_read_file(c->b->a, path, MAX_SOURCE, NULL, &quiet);
-  if (!text) return; /* unreadable: the compiler says so, with the place */
-  ac_map_put(c->seen, path, text);
-  if (strstr(text, "std::")) c->std = true;
-  scan_includes(c, path, text);
-}
-
-static closure sources_of(builder *b, const char *path, const char *const *more) {
-  closure c = {.b = b, .seen = ac_map_new(b->a)};
-  add_source(&c, ac_absolute(b->a, path));
-  for (size_t i = 0; more && more[i]; i++) add_source(&c, ac_absolute(b->a, more[i]));
-  return c;
-}
-
 /* ---- keys: everything that the result depends on ---- */
 
-static const char *relative(const builder *b, const char *path) {
+static const char *relative(const ac_builder *b, const char *path) {
   size_t n = strlen(b->root);
   return !strncmp(path, b->root, n) && path[n] == '/' ? path + n + 1 : path;
 }
@@ -110,7 +41,7 @@ static int by_name(const void *x, const void *y) {
 }
 
 /* Names and texts of a folder of headers, in order. */
-static void hash_tree(builder *b, const char *dir, ac_buf *out) {
+static void hash_tree(ac_builder *b, const char *dir, ac_buf *out) {
   AC_VEC(char *) names = {0};
   DIR *d = opendir(dir);
   for (struct dirent *e; d && (e = readdir(d));)
@@ -129,7 +60,7 @@ static void hash_tree(builder *b, const char *dir, ac_buf *out) {
   }
 }
 
-static char *key_of(builder *b, const closure *c, const char *const *argv, const char *extra) {
+char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, const char *extra) {
   ac_buf k;
   ac_buf_init(&k, b->a);
   ac_printf(&k, "%s\n%s\n", b->version, extra);
@@ -167,7 +98,7 @@ static int older_first(const void *x, const void *y) {
 }
 
 /* Keeps the folder from growing without end: the least recently used half goes, as far as nobody is using it. */
-static void prune(builder *b) {
+static void prune(ac_builder *b) {
   AC_VEC(cached) v = {0};
   DIR *d = opendir(b->cache);
   for (struct dirent *e; d && (e = readdir(d));) {
@@ -188,7 +119,7 @@ static void prune(builder *b) {
 
 /* ---- the compiler ---- */
 
-static bool find_compiler(builder *b) {
+static bool find_compiler(ac_builder *b) {
   const char *own = getenv("ASCENDCRAFT_CXX");
   const char *const names[] = {own && *own ? own : "g++", "clang++", NULL};
   for (size_t i = 0; names[i]; i++) {
@@ -206,12 +137,12 @@ static bool find_compiler(builder *b) {
   return false;
 }
 
-static bool is_clang(const builder *b) {
+bool ac_build_is_clang(const ac_builder *b) {
   return strstr(b->version, "clang") != NULL;
 }
 
 /* Arguments that shape the result. Paths are left out here: they differ from machine to machine, the result does not. */
-static void common_args(const builder *b, ac_strvec *v, bool std) {
+void ac_build_args(const ac_builder *b, ac_strvec *v, bool std) {
   ac_arena *a = b->a;
   const char *const fixed[] = {"-std=c++17",
                                "-fPIC",
@@ -227,11 +158,11 @@ static void common_args(const builder *b, ac_strvec *v, bool std) {
                                "-DASCENDC_CPU_DEBUG=1"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, v, fixed[i]);
   ac_push(a, v, b->s->opt ? "-O1" : "-O0");
-  if (!is_clang(b)) ac_push(a, v, "-fno-gnu-unique");
+  if (!ac_build_is_clang(b)) ac_push(a, v, "-fno-gnu-unique");
   if (!std) ac_push(a, v, "-nodefaultlibs"); /* the C library is in the process already */
 }
 
-static const char **compile_roots(builder *b) {
+static const char **compile_roots(ac_builder *b) {
   ac_strvec v = {0};
   const char *const fixed[] = {"/usr",     "/lib", "/lib64", "/bin", "/opt", "/etc/alternatives", "/etc/ld.so.cache",
                                b->headers, b->root};
@@ -239,14 +170,15 @@ static const char **compile_roots(builder *b) {
   for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++) ac_push(b->a, &v, b->s->include_dirs[i]);
   const char *const sources[] = {b->s->kernel_src, b->s->host_src};
   for (size_t i = 0; i < AC_COUNT(sources); i++)
-    if (sources[i]) ac_push(b->a, &v, folder_of(b->a, sources[i]));
+    if (sources[i]) ac_push(b->a, &v, ac_build_folder(b->a, sources[i]));
+  for (size_t i = 0; i < b->folders.len; i++) ac_push(b->a, &v, b->folders.data[i]);
   for (size_t i = 0; b->s->host_more && b->s->host_more[i]; i++)
-    ac_push(b->a, &v, folder_of(b->a, b->s->host_more[i]));
+    ac_push(b->a, &v, ac_build_folder(b->a, b->s->host_more[i]));
   ac_push(b->a, &v, NULL);
   return v.data;
 }
 
-static void report_compile(builder *b, const char *what, const ac_proc *p) {
+static void report_compile(ac_builder *b, const char *what, const ac_proc *p) {
   ac_loc at = {.file = what};
   if (p->timed_out) {
     ac_diag *x = ac_error(b->d, AC0801, at, "the compiler did not finish within %d seconds", COMPILE_SECONDS);
@@ -265,8 +197,8 @@ static void report_compile(builder *b, const char *what, const ac_proc *p) {
 }
 
 /* Runs argv + `-I...` + source; the object lands at `final` at once or not at all. */
-static bool compile(builder *b, const ac_strvec *args, const char *source, const char *const *more, const char *shown,
-                    const char *final) {
+bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
+                      const char *shown, const char *final) {
   ac_arena *a = b->a;
   static unsigned serial;
   char *part = ac_sprintf(a, "%s/.part-%d-%u", b->cache, (int)getpid(), serial++);
@@ -327,7 +259,7 @@ static int describe_child(void *user) {
   return f(j->op_type, j->text, DESCRIBE_BYTES) < DESCRIBE_BYTES ? 0 : 3;
 }
 
-static const char *describe(builder *b, ac_sim_lib *lib) {
+static const char *describe(ac_builder *b, ac_sim_lib *lib) {
   describe_job j = {lib->host_so, b->s->op_type, ac_sim_alloc(DESCRIBE_BYTES)};
   if (!j.text) {
     ac_error(b->d, AC0805, AC_NOLOC, "no memory to look into the host library");
@@ -354,22 +286,23 @@ static const char *describe(builder *b, ac_sim_lib *lib) {
   return text;
 }
 
-static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
-  closure c = sources_of(b, b->s->host_src, b->s->host_more);
+static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
+  ac_sources c = ac_sources_of(b->a, b->s->host_src, b->s->host_more, b->s->include_dirs);
   ac_strvec args = {0};
-  common_args(b, &args, c.std);
+  ac_build_args(b, &args, c.std);
   if (c.std) ac_push(b->a, &args, "-DACSIM_HOST_STL=1");
   if (c.std) ac_push(b->a, &args, "-fexceptions"); /* host code may throw; nothing catches it but itself */
   ac_strvec key_args = args;
   ac_push(b->a, &key_args, NULL);
-  char *key = key_of(b, &c, key_args.data, "host");
+  char *key = ac_build_key(b, &c, key_args.data, "host");
   char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
   lib->host_so = so;
   if (ac_run_used(so) && ac_run_used(txt)) {
     *described = ac_read_file(b->a, txt, DESCRIBE_BYTES, NULL, b->d);
     return *described != NULL;
   }
-  if (!compile(b, &args, ac_absolute(b->a, b->s->host_src), b->s->host_more, b->s->host_src, so)) return false;
+  if (!ac_build_compile(b, &args, ac_absolute(b->a, b->s->host_src), b->s->host_more, b->s->host_src, so))
+    return false;
   *described = describe(b, lib);
   if (!*described) {
     unlink(so);
@@ -382,7 +315,7 @@ static bool build_host(builder *b, ac_sim_lib *lib, const char **described) {
 
 /* A wrapper that includes the kernel's file as it is: it exports the entry under a fixed name and passes any number of
  * pointer arguments. */
-static char *entry_text(builder *b, const char *kernel) {
+static char *entry_text(ac_builder *b, const char *kernel) {
   return ac_sprintf(b->a,
                     "#include \"%s\"\n"
                     "#line 1 \"acsim_entry\"\n"
@@ -403,16 +336,11 @@ static char *entry_text(builder *b, const char *kernel) {
                     kernel, b->s->op, b->s->op);
 }
 
-static const char *find_for_launch(void *user, const char *from, const char *name) {
-  return find_include(user, from, name);
-}
-
-/* The kernel's file, or where it launches by <<<>>> a copy that a plain C++ compiler reads, with the arguments it needs. */
-static const char *launch_source(builder *b, const closure *c, ac_strvec *args) {
+const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec *args) {
   ac_arena *a = b->a;
   const char *source = ac_absolute(a, b->s->kernel_src);
   ac_strvec folders = {0};
-  ac_launch_files files = {c->seen, find_for_launch, (void *)c, &folders};
+  ac_launch_files files = {c->seen, ac_source_include, (void *)c, &folders};
   char *text = ac_launch_unit(a, source, &files);
   if (!text) return source;
   for (size_t i = 0; i < folders.len; i++) {
@@ -423,14 +351,14 @@ static const char *launch_source(builder *b, const closure *c, ac_strvec *args) 
   return ac_write_file(copy, text, strlen(text), b->d) ? copy : NULL;
 }
 
-static void chip_args(const builder *b, ac_strvec *v) {
+void ac_build_chip_args(const ac_builder *b, ac_strvec *v) {
   const ac_chip *c = b->s->chip;
   ac_push(b->a, v, ac_sprintf(b->a, "-D__NPU_ARCH__=%d", c->npu_arch));
   ac_push(b->a, v, ac_sprintf(b->a, "-D__CCE_AICORE__=%d", c->npu_arch == 2201 ? 220 : 200));
 }
 
 /* One line "//@ column A=b C=d" as -DA=b -DC=d. */
-static void column_args(const builder *b, const char *line, ac_strvec *v) {
+static void column_args(const ac_builder *b, const char *line, ac_strvec *v) {
   size_t end = strcspn(line, "\n");
   for (size_t i = 0; i < end;) {
     i += strspn(line + i, " ");
@@ -440,15 +368,15 @@ static void column_args(const builder *b, const char *line, ac_strvec *v) {
   }
 }
 
-static const char *compile_kernel(builder *b, const closure *c, const char *described, const char *column) {
+static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char *described, const char *column) {
   ac_arena *a = b->a;
   ac_strvec args = {0};
-  common_args(b, &args, c->std);
+  ac_build_args(b, &args, c->std);
   if (c->std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
   if (c->std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
   if (b->s->form == AC_SIM_DIRECT)                     /* its exported functions carry no visibility of their own */
     ac_push(a, &args, "-fvisibility=default");
-  chip_args(b, &args);
+  ac_build_chip_args(b, &args);
   const char *own = described ? strstr(described, "//@ struct ") : NULL;
   if (own) {
     own += strlen("//@ struct ");
@@ -457,10 +385,10 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
   if (column) column_args(b, column, &args);
   ac_strvec key_args = args;
   ac_push(a, &key_args, NULL);
-  char *key = key_of(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
+  char *key = ac_build_key(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
   if (ac_run_used(so)) return so;
-  const char *source = launch_source(b, c, &args);
+  const char *source = ac_build_launch_source(b, c, &args);
   if (!source) return NULL;
   if (described) { /* named as CANN's build names it, since messages may show it */
     char *h = ac_sprintf(a, "%s/%s_tiling_struct.h", b->scratch, b->s->op);
@@ -474,11 +402,11 @@ static const char *compile_kernel(builder *b, const closure *c, const char *desc
     if (!ac_write_file(w, entry, strlen(entry), b->d)) return NULL;
     source = w;
   }
-  return compile(b, &args, source, NULL, b->s->kernel_src, so) ? so : NULL;
+  return ac_build_compile(b, &args, source, NULL, b->s->kernel_src, so) ? so : NULL;
 }
 
-static bool build_kernels(builder *b, ac_sim_lib *lib, const char *described) {
-  closure c = sources_of(b, b->s->kernel_src, NULL);
+static bool build_kernels(ac_builder *b, ac_sim_lib *lib, const char *described) {
+  ac_sources c = ac_sources_of(b->a, b->s->kernel_src, NULL, b->s->include_dirs);
   bool per_column = false;
   for (size_t i = 0; i < ac_map_len(c.seen); i++)
     per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");
@@ -497,7 +425,7 @@ static bool build_kernels(builder *b, ac_sim_lib *lib, const char *described) {
 
 /* ---- */
 
-static bool readable(builder *b, const char *path) {
+static bool readable(ac_builder *b, const char *path) {
   errno = 0;
   if (path && !access(path, R_OK) && !ac_is_dir(path)) return true;
   ac_error(b->d, AC0101, (ac_loc){.file = path}, "%s", path ? strerror(errno ? errno : EISDIR) : "no path given");
@@ -506,10 +434,10 @@ static bool readable(builder *b, const char *path) {
 
 /* The folder above the file's folder, when host and kernel share it; else the file's own. */
 static const char *root_of(ac_arena *a, const ac_sim_spec *s) {
-  const char *k = folder_of(a, s->kernel_src);
-  if (s->form == AC_SIM_DIRECT) return k;
-  const char *up = folder_of(a, k);
-  return !strcmp(up, folder_of(a, folder_of(a, s->host_src))) && up[1] ? up : k;
+  const char *k = ac_build_folder(a, s->kernel_src);
+  if (s->form != AC_SIM_MSOPGEN) return k;
+  const char *up = ac_build_folder(a, k);
+  return !strcmp(up, ac_build_folder(a, ac_build_folder(a, s->host_src))) && up[1] ? up : k;
 }
 
 static ac_sim_spec own_spec(ac_arena *a, const ac_sim_spec *s) {
@@ -521,7 +449,7 @@ static ac_sim_spec own_spec(ac_arena *a, const ac_sim_spec *s) {
   return o;
 }
 
-static ac_sim_lib *build_all(builder *b) {
+static ac_sim_lib *build_all(ac_builder *b) {
   if (!find_compiler(b)) return NULL;
   b->root = root_of(b->a, b->s);
   b->cache = cache_dir(b->a);
@@ -530,6 +458,13 @@ static ac_sim_lib *build_all(builder *b) {
   ac_sim_lib *lib = AC_NEW(b->a, ac_sim_lib);
   lib->spec = own_spec(b->a, b->s);
   lib->root = b->root;
+  if (b->s->form == AC_SIM_KERNEL) {
+    lib->kernel_so = AC_NEW(b->a, const char *);
+    lib->n_kernels = 1;
+    if (!(lib->kernel_so[0] = ac_build_kernel(b))) return NULL;
+    lib->sandbox_missing = b->missing;
+    return lib;
+  }
   const char *described = NULL;
   if (b->s->form == AC_SIM_MSOPGEN && !build_host(b, lib, &described)) return NULL;
   if (!build_kernels(b, lib, described)) return NULL;
@@ -538,7 +473,7 @@ static ac_sim_lib *build_all(builder *b) {
 }
 
 ac_sim_lib *ac_sim_build(ac_arena *a, const ac_sim_spec *s, ac_diags *d) {
-  builder b = {.a = a, .d = d, .s = s};
+  ac_builder b = {.a = a, .d = d, .s = s};
   if (!readable(&b, s->kernel_src)) return NULL;
   if (s->form == AC_SIM_MSOPGEN && !readable(&b, s->host_src)) return NULL;
   b.headers = ac_home_path(a, "sim/include");

@@ -199,6 +199,7 @@ static bool explain(ac_arena *a, const ac_run_job *j, const ac_proc *p, ac_sim_r
   case AC_RUN_HOST_MISFIT:
     ac_error(d, AC0806, host, "%s; %s", said, shapes_text(a, j->tensors, j->n_tensors));
     return false;
+  case AC_RUN_ARGUMENTS: ac_error(d, AC0808, (ac_loc){.file = s->kernel_src}, "%s", said); return false;
   case AC_RUN_NO_LOAD: {
     ac_diag *x = ac_error(d, AC0807, (ac_loc){.file = s->kernel_src}, "%s", said);
     if (strstr(said, "undefined symbol"))
@@ -246,6 +247,8 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   bool fine = p.started && !p.timed_out && !p.signal && p.status == 0;
   if (!fine) died(a, j, &p, timeout, memory, d);
   take_result(a, j, r);
+  char *said = ac_sprintf(a, "%s%s", p.out, p.err);
+  if (*said) r->said = said;
   r->ran = fine && j->out->ok;
   if (fine && !j->out->ok) fine = explain(a, j, &p, r, d);
   return fine;
@@ -275,6 +278,13 @@ bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int 
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
   ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
   if (lib->host_so) ac_run_used(lib->host_so);
+  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
+  return ac_run_do(a, &j, r, d);
+}
+
+bool ac_sim_run_kernel(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_launch *l,
+                       const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .opts = opts, .launch = l};
   for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
   return ac_run_do(a, &j, r, d);
 }

@@ -13,7 +13,7 @@
 
 enum { MAX_ARGS = 2 * ACSIM_HOST_TENSORS + 2 };
 
-AC_PRINTF(3, 4) static int problem(ac_run_shared *o, ac_run_problem p, const char *fmt, ...) {
+int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(o->message, sizeof o->message, fmt, ap);
@@ -44,9 +44,9 @@ AC_PRINTF(3, 4) static void host_fault(ac_run_shared *o, const char *kind, const
 }
 
 /* The host functions print why they refuse; the parent reads that from stderr. */
-static void *load(ac_run_shared *o, const char *so) {
+void *ac_run_load(ac_run_shared *o, const char *so) {
   void *h = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-  if (!h) problem(o, AC_RUN_NO_LOAD, "%s", dlerror());
+  if (!h) ac_run_problem_note(o, AC_RUN_NO_LOAD, "%s", dlerror());
   return h;
 }
 
@@ -57,9 +57,9 @@ ac_run_fn ac_run_symbol(void *handle, const char *name) {
   return f;
 }
 
-static ac_run_fn symbol(ac_run_shared *o, void *h, const char *name) {
+ac_run_fn ac_run_need(ac_run_shared *o, void *h, const char *name) {
   ac_run_fn f = h ? ac_run_symbol(h, name) : NULL;
-  if (h && !f) problem(o, AC_RUN_NO_LOAD, "the library has no function %s", name);
+  if (h && !f) ac_run_problem_note(o, AC_RUN_NO_LOAD, "the library has no function %s", name);
   return f;
 }
 
@@ -143,22 +143,22 @@ static void check_inferred(ac_run_shared *o) {
 
 static int host_problem(ac_run_shared *o) {
   const acsim_host_call *c = &o->call;
-  if (c->status == ACSIM_HOST_REFUSED) return problem(o, AC_RUN_REFUSED, "%s", "");
-  if (c->status == ACSIM_HOST_SHAPE_FAILED) return problem(o, AC_RUN_REFUSED, "InferShape refuses the shapes");
+  if (c->status == ACSIM_HOST_REFUSED) return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", "");
+  if (c->status == ACSIM_HOST_SHAPE_FAILED) return ac_run_problem_note(o, AC_RUN_REFUSED, "InferShape refuses the shapes");
   char copy[sizeof c->message];
   memcpy(copy, c->message, sizeof copy);
   copy[sizeof copy - 1] = 0;
-  return problem(o, AC_RUN_HOST_MISFIT, "%s", copy);
+  return ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "%s", copy);
 }
 
 static bool run_host(const ac_run_job *j) {
   ac_run_shared *o = j->out;
-  void *h = load(o, j->lib->host_so);
-  acsim_host_infer_fn infer = (acsim_host_infer_fn)symbol(o, h, "acsim_host_infer");
-  acsim_host_tiling_fn tiling = (acsim_host_tiling_fn)symbol(o, h, "acsim_host_tiling");
+  void *h = ac_run_load(o, j->lib->host_so);
+  acsim_host_infer_fn infer = (acsim_host_infer_fn)ac_run_need(o, h, "acsim_host_infer");
+  acsim_host_tiling_fn tiling = (acsim_host_tiling_fn)ac_run_need(o, h, "acsim_host_tiling");
   if (!infer || !tiling) return false;
   if (!fill_call(j, &o->call)) {
-    problem(o, AC_RUN_HOST_MISFIT, "more than %d tensors or attributes", ACSIM_HOST_TENSORS);
+    ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "more than %d tensors or attributes", ACSIM_HOST_TENSORS);
     return false;
   }
   o->stage = AC_STAGE_SHAPES;
@@ -174,7 +174,7 @@ static bool run_host(const ac_run_job *j) {
   if (!o->call.block_dim_set || o->call.block_dim == 0)
     host_fault(o, "no-blocks", "the tiling code set %s", o->call.block_dim_set ? "a block dim of 0" : "no block dim");
   if (o->call.tiling_size > sizeof o->tiling)
-    return problem(o, AC_RUN_HOST_MISFIT, "the tiling data is too large"), false;
+    return ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "the tiling data is too large"), false;
   return true;
 }
 
@@ -221,7 +221,7 @@ void *ac_run_map(ac_run_shared *o, int64_t bytes) {
   if (bytes <= 0) return NULL;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p != MAP_FAILED) return p;
-  problem(o, AC_RUN_NO_MEMORY, "a workspace of %lld bytes: %s", (long long)bytes, strerror(errno));
+  ac_run_problem_note(o, AC_RUN_NO_MEMORY, "a workspace of %lld bytes: %s", (long long)bytes, strerror(errno));
   return NULL;
 }
 
@@ -293,15 +293,15 @@ static int run_msopgen(const ac_run_job *j) {
   if (!run_host(j) || j->opts->tiling_only) return 0;
   int column = j->lib->n_kernels > 1 ? o->call.dtype_column : 0;
   if (column < 0 || column >= j->lib->n_kernels)
-    return problem(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
-  void *h = load(o, j->lib->kernel_so[column]);
-  acsim_entry_args_fn count = (acsim_entry_args_fn)symbol(o, h, "acsim_entry_args");
-  entry e = {.run = (acsim_entry_run_fn)symbol(o, h, "acsim_entry_run")};
+    return ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
+  void *h = ac_run_load(o, j->lib->kernel_so[column]);
+  acsim_entry_args_fn count = (acsim_entry_args_fn)ac_run_need(o, h, "acsim_entry_args");
+  entry e = {.run = (acsim_entry_run_fn)ac_run_need(o, h, "acsim_entry_run")};
   if (!count || !e.run || o->call.block_dim == 0) return 0;
   acsim_session *s = ac_run_session_open(j);
   int n = gather_args(j, s, &e);
   if (count() != n + 2)
-    return problem(o, AC_RUN_HOST_MISFIT,
+    return ac_run_problem_note(o, AC_RUN_HOST_MISFIT,
                    "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d", j->lib->spec.op,
                    (int)count(), n, n + 2);
   void *workspace = ac_run_map(o, o->workspace);
@@ -342,11 +342,11 @@ static int run_direct(const ac_run_job *j) {
   direct_chip = ac_run_host_chip(j->lib->spec.chip);
   direct_running = true;
   char name[300];
-  void *h = load(o, j->lib->kernel_so[0]);
+  void *h = ac_run_load(o, j->lib->kernel_so[0]);
   snprintf(name, sizeof name, "%s_workspace", j->lib->spec.op);
-  workspace_fn workspace = (workspace_fn)symbol(o, h, name);
+  workspace_fn workspace = (workspace_fn)ac_run_need(o, h, name);
   snprintf(name, sizeof name, "%s_run", j->lib->spec.op);
-  run_fn run = (run_fn)symbol(o, h, name);
+  run_fn run = (run_fn)ac_run_need(o, h, name);
   if (!workspace || !run) return 0;
   entry e = {0};
   int n = gather_args(j, NULL, &e);
@@ -371,7 +371,7 @@ static int run_direct(const ac_run_job *j) {
   (void)n;
   o->stage = AC_STAGE_TILING;
   if (workspace(cores, ub, shapes, ranks, attrs, &bytes, msg, sizeof msg))
-    return problem(o, AC_RUN_REFUSED, "%s", msg);
+    return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", msg);
   o->workspace = bytes;
   if (j->opts->tiling_only) return 0;
   acsim_session *s = ac_run_session_open(j);
@@ -382,7 +382,7 @@ static int run_direct(const ac_run_job *j) {
         s, &(acsim_buffer){.name = "workspace", .data = w, .bytes = bytes, .elem = 1, .kind = ACSIM_WORKSPACE});
   o->stage = AC_STAGE_BLOCKS;
   if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg))
-    return problem(o, AC_RUN_REFUSED, "%s", msg);
+    return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", msg);
   o->block_dim = acsim_last_block_dim(s);
   ac_run_session_close(j, s);
   return 0;
@@ -408,7 +408,7 @@ static void watch_crashes(ac_run_shared *o) {
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
   if (!(j->deadline > 0)) watch_crashes(j->out);
-  int status = j->direct ? ac_direct_child(j) : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
+  int status = j->direct ? ac_direct_child(j) : j->launch ? ac_run_kernel_child(j) : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
   j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
   j->out->stage = AC_STAGE_DONE;
   return status;

@@ -2,6 +2,7 @@
 #ifndef AC_SIM_RUN_INTERNAL_H
 #define AC_SIM_RUN_INTERNAL_H
 
+#include "../../sim/include/acsim/entry_abi.h"
 #include "../../sim/include/acsim/host_abi.h"
 #include "sim/core.h"
 #include "sim/sim.h"
@@ -59,7 +60,14 @@ typedef struct {
   uint8_t tiling[AC_RUN_TILING];
   ac_run_time time;
 } ac_run_shared;
-typedef enum { AC_RUN_NONE, AC_RUN_REFUSED, AC_RUN_HOST_MISFIT, AC_RUN_NO_LOAD, AC_RUN_NO_MEMORY } ac_run_problem;
+typedef enum {
+  AC_RUN_NONE,
+  AC_RUN_REFUSED,
+  AC_RUN_HOST_MISFIT,
+  AC_RUN_NO_LOAD,
+  AC_RUN_NO_MEMORY,
+  AC_RUN_ARGUMENTS /* a kernel by itself: its arguments do not fit it */
+} ac_run_problem;
 
 typedef struct ac_direct_job ac_direct_job;
 typedef struct {
@@ -72,6 +80,7 @@ typedef struct {
   int n_attrs;
   const ac_sim_opts *opts;
   ac_run_shared *out;
+  const ac_sim_launch *launch; /* of AC_SIM_KERNEL */
 } ac_run_job;
 /* In the child; its result is the exit status. */
 int ac_run_child(void *job);
@@ -84,6 +93,11 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d);
 /* A session over the job's tensors; closing it leaves the faults and figures in the shared result. */
 acsim_session *ac_run_session_open(const ac_run_job *j);
 void ac_run_session_close(const ac_run_job *j, acsim_session *s);
+int ac_run_kernel_child(const ac_run_job *j);
+/* Notes the problem; 0, the child's status. */
+AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, const char *fmt, ...);
+/* dlopen and dlsym that note the problem; NULL then. */
+void *ac_run_load(ac_run_shared *o, const char *so);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
 
@@ -101,6 +115,7 @@ char *ac_launch_unit(ac_arena *a, const char *path, const ac_launch_files *f);
 /* dlsym returns a data pointer; ISO C has no cast from that to a function. */
 typedef void (*ac_run_fn)(void);
 ac_run_fn ac_run_symbol(void *handle, const char *name); /* NULL if absent */
+ac_run_fn ac_run_need(ac_run_shared *o, void *handle, const char *name); /* ..., and the problem noted */
 
 /* ge::DataType's number of a dtype (graph/types.h of CANN). */
 int32_t ac_run_ge(ac_dtype d);

@@ -15,6 +15,7 @@
 typedef enum {
   AC_SIM_MSOPGEN, /* op_host/<op>.cpp (tiling by gert::TilingContext, OP_ADD) + op_kernel/<op>.cpp: both are compiled */
   AC_SIM_DIRECT, /* one file with the kernel, its <<<>>> launch (ICPU_RUN_KF in CPU debug) and the extern "C" functions below */
+  AC_SIM_KERNEL, /* one kernel of anybody's source by itself: its arguments are given (ac_sim_run_kernel) */
 } ac_sim_form;
 /* The C functions that a direct-launch project exports, <op> in snake case; arrays follow the kernel's tensor order
  * (inputs, then outputs), `attrs` the scalar attributes. They return 0, or fill msg and return 1 (a refused shape).
@@ -33,6 +34,11 @@ typedef struct {
   const ac_chip *chip;
   int opt;                      /* g++ -O level: 0 or 1 */
   const char *const *host_more; /* NULL-ended: further .cpp files of op_host, compiled into the same library */
+  /* AC_SIM_KERNEL: `op` is the entry as C++ reaches it: "add_custom", "ns::add<float>" */
+  const char *const *defines;       /* NULL-ended, "NAME=VALUE" */
+  const char *const *headers;       /* NULL-ended, included before the source: where its tiling struct is */
+  const char *tiling_struct;        /* as C++ reaches it; NULL: none */
+  const char *const *tiling_fields; /* NULL-ended: what ac_sim_launch.fields may name */
 } ac_sim_spec;
 typedef struct ac_sim_lib ac_sim_lib;
 /* Compiles (cached by content hash under $XDG_CACHE_HOME/ascendcraft) in a sandbox; NULL and AC08xx with the compiler's own
@@ -158,15 +164,54 @@ typedef struct {
   int64_t block_dim, tiling_key, workspace;
   int64_t tiling_bytes;
   AC_VEC(ac_sim_fault) faults;
-  int64_t ub_peak;          /* bytes of UB in use at most in a block */
-  double wall;              /* seconds on this host: not device time */
-  unsigned sandbox_missing; /* see ac_sandbox_missing */
+  int64_t ub_peak;               /* bytes of UB in use at most in a block */
+  double wall;                   /* seconds on this host: not device time */
+  unsigned sandbox_missing;      /* see ac_sandbox_missing */
   AC_VEC(ac_sim_fault) warnings; /* apart from the faults: a run with warnings alone is a good one */
   ac_sim_time time;
+  const char *said; /* what the kernel and the host code printed; NULL: nothing */
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
+
+/* ---- one kernel by itself ---- */
+
+typedef struct {
+  bool whole, negative; /* an integer (beyond INT64_MAX: its bits in i), or a float */
+  int64_t i;
+  double f;
+} ac_sim_number;
+typedef struct {
+  enum { AC_KARG_TENSOR, AC_KARG_WORKSPACE, AC_KARG_TILING, AC_KARG_NUMBER, AC_KARG_NULL } kind;
+  int tensor;    /* its index */
+  int64_t bytes; /* of a workspace; 0: the kernel gets NULL */
+  ac_sim_number number;
+  const char *written; /* for messages: the option as it was given */
+} ac_sim_karg;
+typedef struct {
+  const char *path; /* "tileNum", "cube.m", "sizes[2]" */
+  const ac_sim_number *values;
+  int n;
+} ac_sim_field;
+typedef struct {
+  const ac_sim_karg *args; /* in the kernel's order */
+  int n_args;
+  bool launcher;  /* the entry is a host function that launches: it is called once, and says the blocks itself */
+  int64_t blocks; /* of the launch */
+  uint64_t tiling_key;
+  const void *tiling; /* ready-made bytes, or NULL: the struct with `fields` set */
+  int64_t tiling_bytes;
+  const ac_sim_field *fields;
+  int n_fields;
+  const char *const *params; /* for messages: names of the parameters, n_params of them */
+  int n_params;
+  const char *const *known_fields; /* for messages, NULL-ended */
+} ac_sim_launch;
+/* Runs one kernel with the arguments as given. The compiler knows the types of its parameters and of its tiling struct: what does not
+ * fit them is AC0808. */
+bool ac_sim_run_kernel(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_launch *l,
+                       const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
 
 /* The same run without a compiler: the program's tiling code and kernels are interpreted on the same core, and the calls that
  * they make there are those of the emitted custom-operator project, in its order: the same bytes, faults, block dim, tiling key

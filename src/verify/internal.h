@@ -2,20 +2,7 @@
 #ifndef AC_VERIFY_INTERNAL_H
 #define AC_VERIFY_INTERNAL_H
 
-#include "verify/verify.h"
-
-enum { AC_FORMS = 2 }; /* AC_SIM_MSOPGEN, AC_SIM_DIRECT */
-
-typedef struct {
-  const char *op, *op_type;
-  const ac_chip *chip;
-  uint64_t seed;
-  ac_graph *graph;
-  bool has[AC_FORMS];
-  const char *kernel[AC_FORMS], *host[AC_FORMS];
-  ac_strvec edited; /* "path was changed after it was generated" */
-} ac_vproject;
-bool ac_vproject_read(ac_arena *a, const char *dir, ac_vproject *p, ac_diags *d);
+#include "verify/project.h"
 
 ac_error_class ac_op_error_class(ac_op op);
 

@@ -1,0 +1,342 @@
+/* Targets that know their tensors themselves: projects and programs; and what every target does. */
+#include "cli/target.h"
+#include "ascendcraft.h"
+#include "cli/npy.h"
+#include "verify/project.h"
+
+#include <string.h>
+
+const char *const *ac_target_list(ac_arena *a, const char *const *v, int n) {
+  const char **to = AC_NEW_N(a, const char *, n + 1);
+  for (int i = 0; i < n; i++) to[i] = v[i];
+  return to;
+}
+
+bool ac_target_is_kernel(const char *path) {
+  static const char *const tails[] = {".cpp", ".cc", ".cxx", ".asc", ".cce"};
+  const char *dot = path ? strrchr(path, '.') : NULL;
+  for (size_t i = 0; dot && i < AC_COUNT(tails); i++)
+    if (!strcmp(dot, tails[i])) return true;
+  return false;
+}
+
+/* ---- tensors ---- */
+
+bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags *d) {
+  x.bytes = ac_dtypes[x.dtype].bytes;
+  bool none = false;
+  for (int i = 0; i < x.rank; i++) none |= x.shape[i] == 0;
+  for (int i = 0; i < x.rank && x.bytes >= 0; i++)
+    if (none || __builtin_mul_overflow(x.bytes, x.shape[i], &x.bytes)) x.bytes = none ? 0 : -1;
+  if (!(x.data = ac_sim_alloc(x.bytes))) {
+    ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "no memory for the elements of %s", x.name);
+    ac_help(d, e, "run a smaller shape");
+    return false;
+  }
+  t->save[t->n] = save;
+  t->tensors[t->n++] = x;
+  return true;
+}
+
+static void room(ac_arena *a, ac_target *t, size_t tensors, size_t attrs) {
+  t->tensors = AC_NEW_N(a, ac_sim_tensor, tensors + 1);
+  t->save = AC_NEW_N(a, const char *, tensors + 1);
+  t->attrs = AC_NEW_N(a, ac_sim_attr, attrs + 1);
+}
+
+static ac_sim_tensor of_value(ac_arena *a, const char *name, const ac_value *v) {
+  ac_shape s = ac_value_example(v);
+  ac_sim_tensor t = {.name = name ? name : ac_sprintf(a, "v%d", v->id), .dtype = v->dtype, .rank = s.rank};
+  memcpy(t.shape, s.dim, sizeof(int64_t) * (size_t)s.rank);
+  return t;
+}
+
+static void scalar(ac_target *t, const ac_input *in) {
+  ac_dclass cls = ac_dtypes[in->value->dtype].cls;
+  t->attrs[t->n_attrs++] = (ac_sim_attr){.name = in->name,
+                                         .kind = cls == AC_FLOATING ? AC_ATTR_F : AC_ATTR_I,
+                                         .f = in->scalar,
+                                         .i = (int64_t)in->scalar};
+}
+
+/* Of a graph with its sizes settled. */
+static bool graph_tensors(ac_arena *a, const ac_graph *g, uint64_t seed, ac_target *t, ac_diags *d) {
+  t->graph = g;
+  room(a, t, g->inputs.len + g->outputs.len, g->inputs.len);
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const ac_input *in = &g->inputs.data[i];
+    if (in->role == AC_IN_SCALAR) {
+      scalar(t, in);
+      continue;
+    }
+    if (!ac_target_tensor(t, of_value(a, in->name, in->value), NULL, d)) return false;
+    if (!ac_gen_input(g, (int)i, seed, t->tensors[t->n - 1].data, d)) return false;
+  }
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    ac_sim_tensor x = of_value(a, g->outputs.data[i].name, g->outputs.data[i].value);
+    x.output = true;
+    if (!ac_target_tensor(t, x, NULL, d)) return false;
+  }
+  return true;
+}
+
+/* ---- a project ---- */
+
+/* Shapes of the module's own example, or those of --shape, or of the files of --in. */
+static const ac_graph *with_shapes(ac_arena *a, const ac_graph *g, const ac_run_options *o, ac_diags *d) {
+  ac_shape *s = AC_NEW_N(a, ac_shape, g->inputs.len + 1);
+  for (size_t i = 0; i < g->inputs.len; i++) s[i] = ac_value_example(g->inputs.data[i].value);
+  int file = 0;
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    if (g->inputs.data[i].role == AC_IN_SCALAR) continue;
+    while (file < o->n_args && o->args[file].kind != AC_GIVE_IN) file++;
+    if (file == o->n_args) break;
+    ac_npy h;
+    const char *text = o->args[file++].text, *colon = strrchr(text, ':');
+    ac_dtype as = colon ? ac_dtype_of(colon + 1) : AC_NODTYPE;
+    const char *path = as == AC_NODTYPE ? text : ac_strndup(a, text, (size_t)(colon - text));
+    if (!ac_npy_open(a, path, as, &h, d)) return NULL;
+    s[i] = (ac_shape){.rank = h.rank};
+    memcpy(s[i].dim, h.shape, sizeof(int64_t) * (size_t)h.rank);
+  }
+  for (int k = 0; k < o->source.n_shapes; k++) {
+    ac_shape_override x;
+    bool found = false;
+    if (!ac_parse_shape(a, o->source.shapes[k], &x, d)) return NULL;
+    for (size_t i = 0; i < g->inputs.len && !found; i++) {
+      char at[24];
+      snprintf(at, sizeof at, "%zu", i);
+      if (strcmp(x.input, g->inputs.data[i].name) != 0 && strcmp(x.input, at) != 0) continue;
+      s[i] = (ac_shape){.rank = x.rank};
+      for (int j = 0; j < x.rank && j < AC_MAX_RANK; j++) s[i].dim[j] = x.dims[j];
+      found = true;
+    }
+    if (!found) {
+      ac_error(d, AC0103, AC_NOLOC, "--shape: no input '%s'", x.input);
+      return NULL;
+    }
+  }
+  return ac_graph_respecialise(a, g, s, d);
+}
+
+static bool project_form(const ac_run_options *o, const ac_vproject *p, ac_sim_form *form, ac_diags *d) {
+  const char *want = o->n_formats ? o->formats[0] : NULL;
+  *form = want ? (strcmp(want, "direct") ? AC_SIM_MSOPGEN : AC_SIM_DIRECT)
+               : (p->has[AC_SIM_MSOPGEN] ? AC_SIM_MSOPGEN : AC_SIM_DIRECT);
+  if (want && strcmp(want, "direct") != 0 && strcmp(want, "msopgen") != 0) {
+    ac_error(d, AC0103, AC_NOLOC,
+             "'%s' cannot be run by itself: msopgen and direct can, the others hold the same text", want);
+    return false;
+  }
+  if (p->has[*form]) return true;
+  ac_error(d, AC0901, (ac_loc){.file = o->input}, "the project does not hold the format %s",
+           *form == AC_SIM_DIRECT ? "direct" : "msopgen");
+  return false;
+}
+
+bool ac_target_project(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d) {
+  ac_vproject p;
+  ac_sim_form form;
+  *t = (ac_target){0};
+  if (!ac_vproject_read(a, o->input, &p, d) || !project_form(o, &p, &form, d)) return false;
+  ac_sim_spec spec = {.form = form,
+                      .op = p.op,
+                      .op_type = p.op_type,
+                      .kernel_src = p.kernel[form],
+                      .host_src = p.host[form],
+                      .chip = p.chip,
+                      .opt = 1};
+  t->name = p.op;
+  t->chip = p.chip;
+  const ac_graph *g = with_shapes(a, p.graph, o, d);
+  if (!g || !graph_tensors(a, g, o->source.seed, t, d) || !ac_target_files(a, o, t, d)) return false;
+  t->lib = ac_sim_build(a, &spec, d);
+  return t->lib != NULL;
+}
+
+/* ---- a program, without a compiler ---- */
+
+static bool shape_for(ac_arena *a, const ac_gen_options *o, const char *name, ac_sim_tensor *t, ac_diags *d) {
+  for (int k = 0; k < o->n_shapes; k++) {
+    ac_shape_override x;
+    if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
+    if (strcmp(x.input, name) != 0) continue;
+    t->rank = x.rank;
+    for (int i = 0; i < x.rank && i < AC_MAX_RANK; i++) t->shape[i] = x.dims[i];
+    return true;
+  }
+  return false;
+}
+
+static bool all_shapes_used(ac_arena *a, const ac_program *p, const ac_gen_options *o, ac_diags *d) {
+  for (int k = 0; k < o->n_shapes; k++) {
+    ac_shape_override x;
+    bool found = false;
+    if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
+    for (size_t i = 0; i < p->tensors.len; i++) found |= !strcmp(x.input, p->tensors.data[i].name);
+    if (found) continue;
+    ac_error(d, AC0103, AC_NOLOC, "--shape: no tensor '%s'", x.input);
+    return false;
+  }
+  return true;
+}
+
+static void fill(ac_sim_tensor *t, uint64_t seed) {
+  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, inner = t->rank ? t->shape[t->rank - 1] : 1;
+  if (ac_values_fill(AC_VALUES_NORMAL, t->dtype, seed, inner, t->data, n)) return;
+  for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)((uint64_t)i * 7 + seed) % 11);
+}
+
+/* A DSL program has no graph: --shape says the shapes; a tensor without one is shaped like the first. */
+static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options *o, ac_target *t, ac_diags *d) {
+  room(a, t, p->tensors.len, 0);
+  if (!all_shapes_used(a, p, o, d)) return false;
+  for (size_t i = 0; i < p->tensors.len; i++) {
+    const ac_aparam *w = &p->tensors.data[i];
+    ac_sim_tensor x = {.name = w->name,
+                       .dtype = w->dtype,
+                       .output = w->dir != AC_TENSOR_IN,
+                       .also_input = w->dir == AC_TENSOR_INOUT};
+    if (!shape_for(a, o, w->name, &x, d)) {
+      if (!i) {
+        ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");
+        ac_help(d, e, "give the shape of %s, and of every tensor that has another: --shape %s=7,1003", w->name,
+                w->name);
+        return false;
+      }
+      x.rank = t->tensors[0].rank;
+      memcpy(x.shape, t->tensors[0].shape, sizeof x.shape);
+    }
+    if (!ac_target_tensor(t, x, NULL, d)) return false;
+    if (w->dir != AC_TENSOR_OUT) fill(&t->tensors[t->n - 1], o->seed + i);
+  }
+  return true;
+}
+
+bool ac_target_program(ac_arena *a, const ac_program *p, const ac_graph *traced, const ac_run_options *o,
+                       ac_target *t, ac_diags *d) {
+  *t = (ac_target){.program = p, .chip = p->chip, .name = p->op};
+  if (!traced) return plain_tensors(a, p, &o->source, t, d) && ac_target_files(a, o, t, d);
+  const ac_graph *g = traced;
+  if (o->n_args) {
+    ac_run_options files = *o;
+    files.source.n_shapes = 0; /* the trace has taken those of --shape */
+    g = with_shapes(a, traced, &files, d);
+  } else {
+    ac_shape *s = AC_NEW_N(a, ac_shape, traced->inputs.len + 1);
+    for (size_t i = 0; i < traced->inputs.len; i++) s[i] = ac_value_example(traced->inputs.data[i].value);
+    g = ac_graph_respecialise(a, traced, s, d);
+  }
+  return g && graph_tensors(a, g, o->source.seed, t, d) && ac_target_files(a, o, t, d);
+}
+
+/* ---- files ---- */
+
+bool ac_target_read(ac_arena *a, ac_target *t, const char *text, bool inout, const char *name, ac_diags *d) {
+  const char *path = text, *save = NULL, *colon;
+  ac_dtype as = AC_NODTYPE;
+  while ((colon = strrchr(path, ':')) && !ac_exists(path)) {
+    ac_dtype x = ac_dtype_of(colon + 1);
+    if (x != AC_NODTYPE && as == AC_NODTYPE)
+      as = x;
+    else if (inout && !save && as == AC_NODTYPE)
+      save = colon + 1;
+    else
+      break;
+    path = ac_strndup(a, path, (size_t)(colon - path));
+  }
+  ac_npy h;
+  if (!ac_npy_open(a, path, as, &h, d)) return false;
+  ac_sim_tensor x = {.name = name ? name : ac_basename(path),
+                     .dtype = h.dtype,
+                     .rank = h.rank,
+                     .output = inout,
+                     .also_input = inout};
+  memcpy(x.shape, h.shape, sizeof(int64_t) * (size_t)h.rank);
+  if (!ac_target_tensor(t, x, !inout ? NULL : save ? save : path, d)) return false;
+  return ac_npy_load(path, &h, t->tensors[t->n - 1].data, d);
+}
+
+static bool same_shape(const ac_sim_tensor *x, const ac_npy *h) {
+  return x->rank == h->rank && !memcmp(x->shape, h->shape, sizeof(int64_t) * (size_t)h->rank);
+}
+
+/* The file's values for a tensor that is there already. */
+static bool replace(ac_arena *a, ac_sim_tensor *x, const char *text, ac_diags *d) {
+  const char *colon = strrchr(text, ':'), *path = text;
+  ac_dtype as = colon && !ac_exists(text) ? ac_dtype_of(colon + 1) : AC_NODTYPE;
+  if (as != AC_NODTYPE) path = ac_strndup(a, text, (size_t)(colon - text));
+  ac_npy h;
+  if (!ac_npy_open(a, path, as, &h, d)) return false;
+  if (h.dtype != x->dtype) {
+    ac_diag *e = ac_error(d, AC0103, (ac_loc){.file = path}, "%s is %s, the file holds %s", x->name,
+                          ac_dtypes[x->dtype].name, ac_dtypes[h.dtype].name);
+    if (ac_dtypes[h.dtype].bytes == ac_dtypes[x->dtype].bytes)
+      ac_help(d, e, "if that is what its bits mean: --in %s:%s", path, ac_dtypes[x->dtype].name);
+    return false;
+  }
+  if (!same_shape(x, &h)) {
+    ac_error(d, AC0103, (ac_loc){.file = path}, "the file's shape is not that of %s", x->name);
+    return false;
+  }
+  return ac_npy_load(path, &h, x->data, d);
+}
+
+bool ac_target_files(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d) {
+  int in = 0, out = 0;
+  for (int i = 0; i < o->n_args; i++) {
+    const ac_run_argument *x = &o->args[i];
+    if (x->kind == AC_GIVE_IN) {
+      while (in < t->n && t->tensors[in].output && !t->tensors[in].also_input) in++;
+      if (in == t->n) break;
+      if (!replace(a, &t->tensors[in++], x->text, d)) return false;
+    } else if (x->kind == AC_GIVE_OUT) {
+      while (out < t->n && !t->tensors[out].output) out++;
+      if (out == t->n) break;
+      t->save[out++] = x->text;
+    } else {
+      ac_error(d, AC0103, AC_NOLOC,
+               "--inout, --workspace and --arg are for a kernel's source: %s knows what it takes", o->input);
+      return false;
+    }
+  }
+  int n_in = 0, n_out = 0, g_in = 0, g_out = 0;
+  for (int i = 0; i < t->n; i++)
+    n_in += !t->tensors[i].output || t->tensors[i].also_input, n_out += t->tensors[i].output;
+  for (int i = 0; i < o->n_args; i++) g_in += o->args[i].kind == AC_GIVE_IN, g_out += o->args[i].kind == AC_GIVE_OUT;
+  if (g_in <= n_in && g_out <= n_out) return true;
+  ac_error(d, AC0103, AC_NOLOC, "%s has %d inputs and %d outputs; --in was given %d times, --out %d", t->name, n_in,
+           n_out, g_in, g_out);
+  return false;
+}
+
+/* ---- every target ---- */
+
+ac_sim_opts ac_target_opts(const ac_run_options *o) {
+  static const ac_hazards checks[] = {
+      [AC_CHECK_ON] = AC_HAZARDS_ON, [AC_CHECK_STRICT] = AC_HAZARDS_STRICT, [AC_CHECK_OFF] = AC_HAZARDS_OFF};
+  return (ac_sim_opts){.order = o->reverse ? AC_ORDER_REVERSE : AC_ORDER_FORWARD,
+                       .threads = o->threads,
+                       .timeout = o->timeout,
+                       .hazards = checks[o->hazards]};
+}
+
+bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+  if (t->program)
+    return ac_sim_run_program(a, t->program, t->chip, t->tensors, t->n, t->attrs, t->n_attrs, opts, r, d);
+  if (t->is_kernel) return ac_sim_run_kernel(a, t->lib, t->tensors, t->n, &t->launch, opts, r, d);
+  return ac_sim_run(a, t->lib, t->tensors, t->n, t->attrs, t->n_attrs, opts, r, d);
+}
+
+bool ac_target_save(ac_arena *a, const ac_target *t, ac_diags *d) {
+  for (int i = 0; i < t->n; i++) {
+    const ac_sim_tensor *x = &t->tensors[i];
+    if (t->save[i] && !ac_npy_save(a, t->save[i], x->dtype, x->rank, x->shape, x->data, d)) return false;
+  }
+  return true;
+}
+
+void ac_target_close(ac_target *t) {
+  for (int i = 0; i < t->n; i++) ac_sim_dealloc(t->tensors[i].data, t->tensors[i].bytes);
+  t->n = 0;
+}

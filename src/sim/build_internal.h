@@ -1,0 +1,41 @@
+/* Shared by the files that compile: build.c (projects), build_kernel.c (one kernel by itself), build_header.c (the headers, once). */
+#ifndef AC_SIM_BUILD_INTERNAL_H
+#define AC_SIM_BUILD_INTERNAL_H
+
+#include "sim/run_internal.h"
+#include "sim/source.h"
+
+typedef struct {
+  ac_arena *a;
+  ac_diags *d;
+  const ac_sim_spec *s;
+  const char *root;    /* names in messages are relative to it */
+  const char *headers; /* sim/include */
+  const char *cache;
+  const char *scratch;  /* TMPDIR of the compiler, and where the wrapper is written */
+  const char *compiler; /* path or name */
+  const char *version;
+  unsigned missing;
+  ac_strvec folders; /* further ones that sources are read from */
+} ac_builder;
+
+/* Arguments that shape the result. Paths are left out: they differ from machine to machine, the result does not. */
+void ac_build_args(const ac_builder *b, ac_strvec *v, bool std);
+void ac_build_chip_args(const ac_builder *b, ac_strvec *v);
+/* Of everything that the result depends on: sources, headers, compiler, arguments (NULL-ended), `extra`. */
+char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, const char *extra);
+/* Runs the compiler in the sandbox on `source`; the library lands at `final` at once or not at all. `shown`: its name in messages. */
+bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
+                      const char *shown, const char *final);
+/* The kernel's file, or where it launches by <<<>>> a copy that a plain C++ compiler reads, with the arguments it needs. */
+const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec *args);
+/* Absolute folder of a file or folder. */
+const char *ac_build_folder(ac_arena *a, const char *path);
+bool ac_build_is_clang(const ac_builder *b);
+/* The simulator's headers, compiled once for these arguments and kept in the cache: a file to -include. NULL where that is not to be had;
+ * nothing depends on it but time. */
+const char *ac_build_header(ac_builder *b, const ac_strvec *args);
+/* The library of one kernel by itself; NULL with a diagnostic. */
+const char *ac_build_kernel(ac_builder *b);
+
+#endif

@@ -1,0 +1,66 @@
+/* Building one kernel by itself: a wrapper around its source, unmodified but for launches in the three-chevron form, which no plain C++
+ * compiler reads. */
+#include "sim/build_internal.h"
+
+#include <string.h>
+
+static void tiling_text(const ac_builder *b, ac_buf *w) {
+  const char *name = b->s->tiling_struct;
+  if (!name) {
+    ac_puts(w, "ACSIM_NO_TILING\n");
+    return;
+  }
+  ac_printf(w, "ACSIM_TILING(%s)\n", name);
+  for (size_t i = 0; b->s->tiling_fields && b->s->tiling_fields[i]; i++)
+    ac_printf(w, "ACSIM_FIELD(%s)\n", b->s->tiling_fields[i]);
+  ac_puts(w, "ACSIM_TILING_END\n");
+}
+
+/* Where the tiling struct is in CANN's namespace, the kernel names it without, as from the header that its build generates. */
+static char *wrapper(ac_builder *b, const char *source) {
+  ac_buf w;
+  ac_buf_init(&w, b->a);
+  ac_puts(&w, "#include \"kernel_operator.h\"\nnamespace optiling {}\nusing namespace optiling;\n");
+  for (size_t i = 0; b->s->headers && b->s->headers[i]; i++)
+    ac_printf(&w, "#include \"%s\"\n", ac_absolute(b->a, b->s->headers[i]));
+  if (b->s->tiling_struct)
+    ac_printf(
+        &w, "#undef GET_TILING_DATA\n#define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(%s, name, arg)\n",
+        b->s->tiling_struct);
+  ac_printf(&w, "#include \"%s\"\n#line 1 \"acsim_entry\"\n#include \"acsim/kernel_entry.h\"\nACSIM_ENTRY(::%s)\n",
+            source, b->s->op);
+  tiling_text(b, &w);
+  return (char *)ac_buf_str(&w);
+}
+
+const char *ac_build_kernel(ac_builder *b) {
+  ac_arena *a = b->a;
+  ac_sources c = ac_sources_of(a, b->s->kernel_src, b->s->headers, b->s->include_dirs);
+  for (size_t i = 0; i < ac_map_len(c.seen); i++) ac_push(a, &b->folders, ac_build_folder(a, ac_map_key(c.seen, i)));
+  ac_strvec args = {0};
+  ac_build_args(b, &args, c.std);
+  ac_build_chip_args(b, &args);
+  ac_push(a, &args, "-DACSIM_TILING_PLAIN=1");
+  if (c.std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
+  if (c.std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
+  const char *header = ac_build_header(b, &args);
+  for (size_t i = 0; b->s->defines && b->s->defines[i]; i++)
+    ac_push(a, &args, ac_sprintf(a, "-D%s", b->s->defines[i]));
+  ac_strvec key_args = args;
+  ac_push(a, &key_args, NULL);
+  char *text = wrapper(b, b->s->kernel_src);
+  char *so = ac_sprintf(a, "%s/%s.so", b->cache, ac_build_key(b, &c, key_args.data, text));
+  if (ac_run_used(so)) return so;
+  const char *source = ac_build_launch_source(b, &c, &args);
+  if (!source) return NULL;
+  char *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
+  text = wrapper(b, source);
+  if (!ac_write_file(w, text, strlen(text), b->d)) return NULL;
+  if (header) {
+    ac_push(a, &args, "-include");
+    ac_push(a, &args, header);
+  }
+  ac_push(a, &args, "-iquote");
+  ac_push(a, &args, ac_build_folder(a, b->s->kernel_src));
+  return ac_build_compile(b, &args, w, NULL, b->s->kernel_src, so) ? so : NULL;
+}

@@ -17,6 +17,7 @@
 #endif
 
 #include "acsim/kernel_lib.h"
+#include "acsim/kernel_sync.h"
 
 /* ---- tiling ---- */
 
@@ -33,8 +34,15 @@
                 __LINE__)
 #define REGISTER_TILING_DEFAULT(Struct) static_assert(sizeof(Struct) > 0, "")
 #define REGISTER_TILING_FOR_TILINGKEY(expression, Struct) static_assert(sizeof(Struct) > 0, "")
-#define KERNEL_TASK_TYPE(key, value) static_assert((value) < KERNEL_TYPE_MAX, "")
-#define KERNEL_TASK_TYPE_DEFAULT(value) static_assert((value) < KERNEL_TYPE_MAX, "")
+/* A definition, so that it may stand outside of a function too. */
+#define ACSIM_PASTE_(a, b) a##b
+#define ACSIM_PASTE(a, b) ACSIM_PASTE_(a, b)
+#define KERNEL_TASK_TYPE(key, value)                                          \
+  [[maybe_unused]] const int32_t ACSIM_PASTE(acsim_task_type_, __COUNTER__) = \
+      acsim_kernel_type((value), static_cast<int64_t>(key), __FILE__, __LINE__)
+#define KERNEL_TASK_TYPE_DEFAULT(value)                                       \
+  [[maybe_unused]] const int32_t ACSIM_PASTE(acsim_task_type_, __COUNTER__) = \
+      acsim_kernel_type((value), -1, __FILE__, __LINE__)
 #define ENABLE_DETERMINISTIC() static_assert(true, "")
 #define ENABLE_PRINTF() static_assert(true, "")
 #define ENABLE_ASSERT() static_assert(true, "")
@@ -47,12 +55,12 @@ inline float sqrt(T x) {
 }
 } // namespace AscendC
 
-/* ---- which core this is: vector cores only, so far ---- */
+/* ---- which core this is: vector cores only, so far; one core for both on a 310P (CANN 8.1, kernel_utils_macros.h) ---- */
 
-#define ASCEND_IS_AIV (true)
-#define ASCEND_IS_AIC (false)
-#define ASCEND_IS_NOT_AIV (false)
-#define ASCEND_IS_NOT_AIC (true)
+#define ASCEND_IS_AIV (g_coreType == AscendC::AIV)
+#define ASCEND_IS_AIC (g_coreType == AscendC::AIC)
+#define ASCEND_IS_NOT_AIV (g_coreType != AscendC::AIV)
+#define ASCEND_IS_NOT_AIC (g_coreType != AscendC::AIC)
 
 /* ---- debugging ---- */
 

@@ -1,5 +1,5 @@
-/* The session, the launch, the blocks on their threads, and what orders them. */
-#include "sim/core_hazard.h"
+/* The session, the launch, the blocks on their threads; what they wait for is core_sync.c's. */
+#include "sim/core_sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +51,7 @@ acsim_session *acsim_open(const acsim_config *c) {
   s->cfg = *c;
   s->chip = c->chip;
   s->faults.arena = a;
+  s->schedule_mode = -1;
   pthread_mutex_init(&s->faults.lock, NULL);
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->changed, NULL);
@@ -76,6 +77,9 @@ void acsim_close(acsim_session *s) {
 
 void acsim_set_tiling_key(acsim_session *s, uint64_t key) {
   s->key = key;
+}
+void acsim_set_schedule_mode(acsim_session *s, int mode) {
+  s->schedule_mode = mode;
 }
 int64_t acsim_ub_peak(const acsim_session *s) {
   return s->ub_peak;
@@ -142,6 +146,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   b->arena = ac_arena_new();
   b->order = acsim_order_new(s);
   b->time = acsim_time_new(b);
+  b->kernel_type = -1;
   acsim_block_begin(b);
   acsim_self = b;
   if (!setjmp(b->leave)) {
@@ -167,6 +172,11 @@ static void *work(void *arg);
 
 /* With the lock held. */
 static void start_worker(acsim_session *s) {
+  if (s->n_handles == s->cap_handles) {
+    s->cap_handles = s->cap_handles ? s->cap_handles * 2 : 64;
+    s->handles = realloc(s->handles, (size_t)s->cap_handles * sizeof *s->handles);
+    if (!s->handles) exit(AC_LIMIT);
+  }
   pthread_attr_t attr;
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, 4u << 20);
@@ -185,7 +195,7 @@ static void *work(void *arg) {
   acsim_session *s = arg;
   acsim_worker w = {0};
   pthread_mutex_lock(&s->lock);
-  while (s->next < s->count && s->running <= s->threads) {
+  while (s->next < s->count && s->running <= s->threads && !s->restart) {
     int64_t rank = s->next++;
     s->state[rank] = BLOCK_RUNS;
     pthread_mutex_unlock(&s->lock);
@@ -201,18 +211,47 @@ static void *work(void *arg) {
   return NULL;
 }
 
-/* With the lock held: everybody has arrived or ended. */
+/* With the lock held: everybody has come to SyncAll, or ended. */
 static void release(acsim_session *s) {
   acsim_trace_compare(s);
-  for (int64_t i = 0; i < s->count; i++)
-    if (s->state[i] == BLOCK_ARRIVED) s->state[i] = BLOCK_RUNS;
   acsim_time_join(s);
+  acsim_sync_forget(s);
   s->missing = s->done; /* on the device the others would wait for these for ever */
-  s->running += (int)s->arrived;
   s->arrived = 0;
-  s->cleared = 0;
   s->phase++;
   pthread_cond_broadcast(&s->changed);
+}
+
+void acsim_progress(acsim_session *s) {
+  if (s->stuck) return;
+  if (s->arrived && s->arrived + s->done == s->count) release(s);
+  if (s->waiting && s->waiting + s->done == s->count) {
+    bool any = false;
+    for (int64_t r = 0; r < s->count && !any; r++) any = s->waits[r] && s->waits[r]->ready(s->waits[r]);
+    if (!any) {
+      acsim_report_deadlock(s);
+      s->stuck = true;
+    }
+  }
+  pthread_cond_broadcast(&s->changed); /* a wait may be over, a gate may open */
+}
+
+bool acsim_wait_for(acsim_block *b, acsim_wait *w) {
+  acsim_session *s = b->s;
+  if (!w->ready(w)) {
+    s->waits[b->rank] = w;
+    s->state[b->rank] = BLOCK_ARRIVED;
+    s->waiting++;
+    s->running--;
+    acsim_progress(s);
+    if (s->next < s->count && s->running < s->threads) start_worker(s);
+    while (!s->stuck && !w->ready(w)) pthread_cond_wait(&s->changed, &s->lock);
+    s->running++;
+    s->waiting--;
+    s->state[b->rank] = BLOCK_RUNS;
+    s->waits[b->rank] = NULL;
+  }
+  return !s->stuck;
 }
 
 static void finish_block(acsim_session *s, acsim_block *b) {
@@ -221,59 +260,27 @@ static void finish_block(acsim_session *s, acsim_block *b) {
   acsim_time_hand_over(b);
   s->state[b->rank] = BLOCK_DONE;
   s->done++;
-  s->blocks_run++;
   s->vector_elements += b->vector_elements;
   s->copied_elements += b->copied_elements;
+  if (!s->restart) s->blocks_run++;
   if (b->ub_peak > s->ub_peak) s->ub_peak = b->ub_peak;
-  if (s->arrived && s->arrived + s->done == s->count) release(s);
-  pthread_cond_broadcast(&s->changed);
+  acsim_progress(s);
   pthread_mutex_unlock(&s->lock);
 }
 
-void acsim_sync_all(const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SyncAll");
-  acsim_session *s = b->s;
-  b->calls++;
-  if (s->block_dim > s->chip->vector_cores) {
-    acsim_fault(s, b, "sync-too-many-blocks", AT,
-                "SyncAll in a launch of %lld blocks: %s has %d vector cores, so the blocks are never all at work and "
-                "the device "
-                "waits for ever",
-                (long long)s->block_dim, s->chip->soc, s->chip->vector_cores);
-    acsim_leave(b);
-  }
-  acsim_order_barrier(b, AC_PIPE_COUNT); /* as the library's SyncAll begins (CANN 8.1, kernel_operator_sync_impl.h) */
-  acsim_time_barrier(b, AC_PIPE_COUNT, AT);
-  pthread_mutex_lock(&s->lock);
-  acsim_trace_hand_over(b);
-  acsim_time_arrive(b);
-  uint64_t phase = s->phase;
-  s->state[b->rank] = BLOCK_ARRIVED;
-  s->arrived++;
-  s->running--;
-  if (s->arrived + s->done == s->count) {
-    release(s);
-  } else {
-    pthread_cond_broadcast(&s->changed); /* a gate may open */
-    if (s->next < s->count && s->running < s->threads) start_worker(s);
-    while (s->phase == phase) pthread_cond_wait(&s->changed, &s->lock);
-  }
-  acsim_time_go_on(b, AT);
-  int64_t missing = s->missing;
-  pthread_mutex_unlock(&s->lock);
-  if (missing)
-    acsim_fault(s, b, "sync-mismatch", AT,
-                "block %lld waits in SyncAll for %lld blocks that ended without it: the device waits for ever",
-                (long long)b->index, (long long)missing);
-}
-
+/* A block that waits lets later ones pass: they may be what it waits for. */
 void acsim_gate(acsim_block *b) {
   acsim_session *s = b->s;
   pthread_mutex_lock(&s->lock);
   for (;;) {
-    while (s->cleared < b->rank && (s->state[s->cleared] == BLOCK_DONE || s->state[s->cleared] == BLOCK_ARRIVED))
-      s->cleared++;
-    if (s->cleared >= b->rank) break;
+    bool open = true;
+    for (int64_t r = s->cleared; r < b->rank && open; r++) {
+      if (s->state[r] == BLOCK_DONE)
+        s->cleared += r == s->cleared;
+      else
+        open = s->state[r] == BLOCK_ARRIVED && !s->waits[r]->ready(s->waits[r]);
+    }
+    if (open || s->stuck) break;
     pthread_cond_wait(&s->changed, &s->lock);
   }
   pthread_mutex_unlock(&s->lock);
@@ -285,22 +292,22 @@ static int host_threads(const acsim_session *s) {
   return (int)(n > s->count ? (s->count ? s->count : 1) : n);
 }
 
-void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call)(void *), void *user) {
-  s->block_dim = block_dim;
-  s->key = key;
-  s->call = call;
-  s->user = user;
+/* Runs the blocks of the launch once. */
+static void run_blocks(acsim_session *s) {
+  int64_t all = s->block_dim * s->ratio;
   s->first = s->cfg.n_blocks ? s->cfg.first_block : 0;
-  s->count = s->cfg.n_blocks ? s->cfg.n_blocks : block_dim;
-  if (s->first > block_dim) s->first = block_dim;
-  if (s->count > block_dim - s->first) s->count = block_dim - s->first;
-  s->next = s->done = s->arrived = s->cleared = s->missing = 0;
+  s->count = s->cfg.n_blocks ? s->cfg.n_blocks : all;
+  if (s->first > all) s->first = all;
+  if (s->count > all - s->first) s->count = all - s->first;
+  s->next = s->done = s->arrived = s->cleared = s->missing = s->waiting = 0;
   s->phase = 0;
+  s->stuck = s->restart = false;
   s->threads = host_threads(s);
   s->state = calloc((size_t)s->count + 1, 1);
-  s->handles = calloc((size_t)s->count + (size_t)s->threads + 1, sizeof *s->handles);
+  s->waits = calloc((size_t)s->count + 1, sizeof *s->waits);
   s->traces = calloc((size_t)s->count + 1, sizeof *s->traces);
-  if (!s->state || !s->handles || !s->traces) exit(AC_LIMIT);
+  if (!s->state || !s->waits || !s->traces) exit(AC_LIMIT);
+  acsim_sync_open(s);
   s->n_handles = s->running = 0;
   acsim_time_launch(s);
   pthread_mutex_lock(&s->lock);
@@ -310,19 +317,35 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   for (int i = 0;; i++) {
     pthread_mutex_lock(&s->lock);
     bool more = i < s->n_handles;
-    pthread_t t = s->handles[i];
+    pthread_t t = more ? s->handles[i] : (pthread_t)0;
     pthread_mutex_unlock(&s->lock);
     if (!more) break;
     pthread_join(t, NULL);
   }
   acsim_trace_compare(s);
   acsim_time_launched(s);
+  acsim_sync_close(s);
   free(s->state);
-  free(s->handles);
+  free(s->waits);
   free(s->traces);
+  free(s->handles);
   s->traces = NULL;
   s->state = NULL;
+  s->waits = NULL;
   s->handles = NULL;
+  s->cap_handles = 0;
+}
+
+void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call)(void *), void *user) {
+  s->block_dim = block_dim;
+  s->key = key;
+  s->call = call;
+  s->user = user;
+  s->ratio = 1;
+  s->kernel_type = -1;
+  s->restarted = false;
+  run_blocks(s);
+  if (s->restart) run_blocks(s); /* the kernel said that there are two vector cores to a block */
 }
 
 void acsim_icpu_run(const char *name, uint32_t blocks, void (*call)(void *), void *user) {

@@ -58,6 +58,8 @@ void acsim_add_buffer(acsim_session *s, const acsim_buffer *b);
 void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t tiling_key, void (*call)(void *user), void *user);
 /* The key that ICPU_RUN_KF launches use (ICPU_SET_TILING_KEY does the same). */
 void acsim_set_tiling_key(acsim_session *s, uint64_t key);
+/* What the tiling code said by SetScheduleMode (0: nothing). Not called: not known, and not asked for. */
+void acsim_set_schedule_mode(acsim_session *s, int mode);
 /* The checks of the whole run: elements never written, written twice. Idempotent. */
 void acsim_finish(acsim_session *s);
 /* Faults so far, sorted by source place; a place (kind, file, line) once with its count and its lowest block. Valid until

@@ -501,7 +501,10 @@ void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at a
                                              .count = 1,
                                              .block = b->index,
                                              .how = how,
-                                             .scalar = pipe == AC_PIPE_S && !b->bypass});
+                                             .scalar = pipe == AC_PIPE_S && !b->bypass,
+                                             .pipe = pipe,
+                                             .epoch = o->epoch[pipe],
+                                             .rank = b->rank});
 }
 
 /* ---- what orders ---- */
@@ -534,6 +537,22 @@ void acsim_order_barrier(acsim_block *b, ac_pipe pipe) {
     join(&all, &c);
   }
   for (int p = 0; p < AC_PIPE_COUNT; p++) o->known[p] = all;
+}
+
+acsim_clock acsim_order_publish(acsim_block *b, ac_pipe pipe) {
+  acsim_order *o = b->order;
+  if (!o) return (acsim_clock){0};
+  acsim_order_begin(b);
+  if (pipe < AC_PIPE_COUNT) return publish(o, pipe);
+  acsim_order_barrier(b, AC_PIPE_COUNT);
+  return o->known[AC_PIPE_S];
+}
+
+void acsim_order_learn(acsim_block *b, const acsim_clock *own) {
+  acsim_order *o = b->order;
+  if (!o) return;
+  acsim_order_begin(b);
+  for (int p = 0; p < AC_PIPE_COUNT; p++) join(&o->known[p], own);
 }
 
 void acsim_order_end(acsim_block *b) {

@@ -23,6 +23,11 @@ void acsim_order_wait(acsim_block *b, ac_pipe to, const acsim_clock *flag);
 /* PipeBarrier; AC_PIPE_COUNT: of all pipes. */
 void acsim_order_barrier(acsim_block *b, ac_pipe pipe);
 
+/* What another core may rely on after CrossCoreSetFlag in that pipe (AC_PIPE_COUNT: after a barrier of all). */
+acsim_clock acsim_order_publish(acsim_block *b, ac_pipe pipe);
+/* The wait for it: all pipes have waited for that much of this block's own. */
+void acsim_order_learn(acsim_block *b, const acsim_clock *own);
+
 /* ---- between blocks (core_hazard_gm.c): what each block did to global memory since the last SyncAll ---- */
 
 struct acsim_trace {
@@ -34,10 +39,14 @@ struct acsim_trace {
   int64_t block;
   acsim_gm_how how;
   bool scalar;
+  ac_pipe pipe;
+  uint32_t epoch;   /* of the pipe, at its last range */
+  uint32_t segment; /* of the block, see acsim_sync_known */
+  int64_t rank;
 };
 /* Notes a range; joins it to an earlier one where both are steps of one stride. */
 void acsim_trace_add(acsim_traces *t, const acsim_trace *x);
-/* The block has reached SyncAll or its end: hands its traces to the session. */
+/* The block tells others how far it is, or learns it of them: adds its traces to the session's. With the session's lock held. */
 void acsim_trace_hand_over(acsim_block *b);
 /* With the session's lock held, when every block has reached SyncAll or its end. */
 void acsim_trace_compare(acsim_session *s);

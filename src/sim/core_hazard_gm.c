@@ -1,6 +1,6 @@
 /* Order between blocks. Between two SyncAlls nothing orders the blocks of a launch, so what they did to global memory in that time
  * is compared when all of them have come there. Whether it is a fault does not depend on which block ran first here. */
-#include "sim/core_hazard.h"
+#include "sim/core_sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@ enum { RECENT = 8, LINE = 64 /* bytes of a line of the scalar unit's data cache 
 static const int64_t MAX_WORK = 50 * 1000 * 1000;
 
 static bool joins(acsim_trace *t, const acsim_trace *x) {
-  if (t->at.line != x->at.line || t->at.file != x->at.file || t->how != x->how || t->m != x->m || t->op != x->op)
+  if (t->at.line != x->at.line || t->at.file != x->at.file || t->how != x->how || t->m != x->m || t->op != x->op ||
+      t->pipe != x->pipe)
     return false;
   if (t->count == 1 && t->start + t->bytes == x->start) { /* goes on where the last one ended */
     t->bytes += x->bytes;
@@ -24,26 +25,45 @@ static bool joins(acsim_trace *t, const acsim_trace *x) {
   return true;
 }
 
-void acsim_trace_add(acsim_traces *t, const acsim_trace *x) {
-  for (size_t i = 0; i < RECENT && i < t->len; i++)
-    if (joins(&t->data[t->len - 1 - i], x)) return;
-  if (t->len == t->cap) {
-    t->cap = t->cap ? t->cap * 2 : 32;
-    t->data = realloc(t->data, t->cap * sizeof *t->data);
-    if (!t->data) {
-      fprintf(stderr, "simulator: out of memory for the record of accesses to global memory\n");
-      exit(AC_LIMIT);
-    }
+static void reserve(acsim_traces *t, size_t more) {
+  if (t->len + more <= t->cap) return;
+  while (t->cap < t->len + more) t->cap = t->cap ? t->cap * 2 : 32;
+  t->data = realloc(t->data, t->cap * sizeof *t->data);
+  if (!t->data) {
+    fprintf(stderr, "simulator: out of memory for the record of accesses to global memory\n");
+    exit(AC_LIMIT);
   }
+}
+
+void acsim_trace_add(acsim_traces *t, const acsim_trace *x) {
+  for (size_t i = 0; i < RECENT && i < t->len; i++) {
+    acsim_trace *old = &t->data[t->len - 1 - i];
+    if (!joins(old, x)) continue;
+    old->epoch = x->epoch;
+    return;
+  }
+  reserve(t, 1);
   t->data[t->len++] = *x;
 }
 
 void acsim_trace_hand_over(acsim_block *b) {
   acsim_session *s = b->s;
   if (!b->order || !s->traces) return;
-  acsim_traces *from = acsim_order_traces(b->order);
-  s->traces[b->rank] = *from;
-  *from = (acsim_traces){0};
+  acsim_order_begin(b);
+  acsim_traces *from = acsim_order_traces(b->order), *to = &s->traces[b->rank];
+  for (size_t i = 0; i < from->len; i++) from->data[i].segment = b->segment;
+  if (!to->len) {
+    acsim_traces empty = *to;
+    *to = *from;
+    *from = empty;
+    return;
+  }
+  if (from->len) {
+    reserve(to, from->len);
+    memcpy(&to->data[to->len], from->data, from->len * sizeof *from->data);
+    to->len += from->len;
+  }
+  from->len = 0;
 }
 
 /* ---- comparing ---- */
@@ -104,8 +124,10 @@ static bool share_line(const acsim_trace *a, const acsim_trace *b, span *common,
   return overlap(&x, &y, common, work);
 }
 
-static int by_pair(const acsim_trace *a, const acsim_trace *b) {
-  return a->block < b->block ? -1 : a->block > b->block;
+/* Has what a did ended before b began? (by flags between the cores) */
+static bool before(const acsim_session *s, const acsim_trace *a, const acsim_trace *b) {
+  const acsim_clock *known = acsim_sync_known(s, b->rank, b->segment);
+  return known && known[a->rank].k[a->pipe] >= a->epoch;
 }
 
 static const char *verb(const acsim_trace *t) {
@@ -118,7 +140,7 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
   bool checked = m->b.kind != ACSIM_WORKSPACE && a->how == GM_WRITE && b->how == GM_WRITE;
   if (!read && checked && !line) return; /* "written-twice" tells */
   /* the reader, or the later block, is the place of the fault */
-  if (read ? a->how == GM_READ : by_pair(a, b) > 0) {
+  if (read ? a->how == GM_READ : a->block > b->block) {
     const acsim_trace *t = a;
     a = b;
     b = t;
@@ -134,7 +156,9 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
                    b->op, (long long)b->block, verb(b), (long long)(((int64_t)c.lo - base) / e),
                    (long long)(((int64_t)c.hi - 1 - base) / e), m->b.name, a->op, (long long)a->block, verb(a),
                    a->at.file ? a->at.file : "?", a->at.line,
-                   line ? "give each block whole lines, or store with DataCopyPad" : "");
+                   line                    ? "give each block whole lines, or store with DataCopyPad"
+                   : acsim_sync_partial(s) ? ", nor do the flags between the cores order them"
+                                           : "");
 }
 
 static bool harmless(const acsim_trace *a, const acsim_trace *b) {
@@ -164,10 +188,10 @@ static void compare(acsim_session *s, acsim_trace *t, size_t n) {
       span c;
       work++;
       if (harmless(a, &t[i])) continue;
-      if (overlap(a, &t[i], &c, &work))
-        report(s, a, &t[i], c, false);
-      else if (share_line(a, &t[i], &c, &work))
-        report(s, a, &t[i], c, true);
+      bool same = overlap(a, &t[i], &c, &work), line = !same && share_line(a, &t[i], &c, &work);
+      if (!same && !line) continue;
+      if (before(s, a, &t[i]) || before(s, &t[i], a) || acsim_sync_owns(s, c.lo, c.hi)) continue;
+      report(s, a, &t[i], c, line);
     }
     n_open = kept;
     open[n_open++] = i;

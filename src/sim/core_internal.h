@@ -97,8 +97,11 @@ typedef struct {
 
 /* ---- a block ---- */
 
-enum { EVENT_KINDS = 35, EVENT_IDS = 8, CROSS_FLAGS = 11 };
+enum { EVENT_KINDS = 35, EVENT_IDS = 8, CROSS_FLAGS = 16 };
 typedef struct acsim_worker acsim_worker;
+typedef struct acsim_wait acsim_wait;
+typedef struct acsim_sync acsim_sync;
+typedef struct acsim_pending acsim_pending;
 typedef struct acsim_block {
   acsim_session *s;
   acsim_worker *worker;
@@ -128,7 +131,6 @@ typedef struct acsim_block {
   double peak_value;                /* GetReduceMaxMinCount */
   int64_t peak_index, gather_count; /* ...; GetGatherMaskRemainCount */
   uint16_t merged[4];               /* GetMrgSortResult */
-  uint8_t cross[CROSS_FLAGS];       /* CrossCoreSetFlag without its wait */
   uint64_t deq_scale;               /* SetDeqScale */
   uint64_t address[8][8];           /* VA0 .. VA7 */
   uint16_t generation;
@@ -142,6 +144,11 @@ typedef struct acsim_block {
   bool bypass;                  /* a scalar access past the data cache is under way */
   uint32_t pool_used;           /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
+  /* between blocks: core_sync.c */
+  int kernel_type;                     /* KERNEL_TASK_TYPE; -1: not said */
+  acsim_pending *pending[CROSS_FLAGS]; /* flags between cores that this block has set and not waited for */
+  acsim_clock *peers;                  /* by rank: up to where it knows the other blocks to be; NULL: nothing yet */
+  uint32_t segment;                    /* counts the times that it learned something of them */
 } acsim_block;
 
 /* ---- a session ---- */
@@ -174,9 +181,16 @@ struct acsim_session {
   acsim_traces *traces; /* what the blocks did to global memory since the last SyncAll, by rank */
   int running, threads;
   pthread_t *handles;
-  int n_handles;
   acsim_times *times; /* NULL: time is not modelled */
   int64_t vector_elements, copied_elements; /* of the blocks that have ended */
+  int n_handles, cap_handles;
+  acsim_wait **waits; /* by rank; NULL: does not wait */
+  int64_t waiting;
+  bool stuck, restart, restarted;
+  int ratio; /* vector cores to a block of the launch: 2 for KERNEL_TYPE_MIX_AIC_1_2 */
+  int kernel_type;
+  int schedule_mode; /* SetScheduleMode of the tiling code; -1: not known */
+  acsim_sync *sync;
 };
 
 extern _Thread_local acsim_block *acsim_self;

@@ -1,4 +1,4 @@
-/* Instructions that move elements about: transposes, blocked copies, filling of global memory; flags between cores. */
+/* Instructions that move elements about: transposes, blocked copies, filling of global memory. */
 #include "sim/core_hazard.h"
 
 #include <string.h>
@@ -185,40 +185,4 @@ void acsim_fill_gm(const acsim_global *dst, int32_t type, const void *value, int
                 what);
   if (!acsim_gm_touch(b, AC_PIPE_MTE3, what, AT, dst, 0, n * es, GM_FILL)) return;
   for (int64_t i = 0; i < n; i++) memcpy(dst->ptr + i * es, value, (size_t)es);
-}
-
-/* ---- flags between cores ---- */
-
-/* Mode 0 joins all vector cores: the wait is over when each of them has set the flag (asc-devkit docs/zh, CrossCoreSetFlag). */
-void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("CrossCoreSetFlag");
-  (void)pipe;
-  if (id < 0 || id >= CROSS_FLAGS) {
-    acsim_fault(b->s, b, "bad-event", AT, "CrossCoreSetFlag: flag %d: 0..%d exist", id, CROSS_FLAGS - 1);
-    return;
-  }
-  if (mode) {
-    acsim_fault(b->s, b, "not-modelled", AT,
-                "CrossCoreSetFlag in mode %d works between cube and vector cores, which is not modelled", mode);
-    return;
-  }
-  if (b->cross[id] == 15)
-    acsim_fault(b->s, b, "flag-overflow", AT, "CrossCoreSetFlag: flag %d has been set 15 times without a wait", id);
-  else
-    b->cross[id]++;
-}
-void acsim_cross_wait(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("CrossCoreWaitFlag");
-  (void)mode;
-  (void)pipe;
-  if (id < 0 || id >= CROSS_FLAGS || !b->cross[id]) {
-    acsim_fault(
-        b->s, b, "deadlock", AT,
-        "CrossCoreWaitFlag: flag %d was not set by this core, so the cores do not all set it: the device waits "
-        "for ever",
-        id);
-    acsim_leave(b);
-  }
-  b->cross[id]--;
-  acsim_sync_all(file, line);
 }

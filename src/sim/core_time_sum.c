@@ -61,7 +61,8 @@ void acsim_time_launch(acsim_session *s) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->gms.len; i++) bytes += s->gms.data[i]->b.bytes - s->gms.data[i]->b.system;
   t->resident = (double)bytes <= t->c->resident * (double)s->chip->l2;
-  t->cores = s->block_dim < s->chip->vector_cores ? (int)s->block_dim : s->chip->vector_cores;
+  int64_t all = s->block_dim * s->ratio;
+  t->cores = all < s->chip->vector_cores ? (int)all : s->chip->vector_cores;
   if (t->cores < 1) t->cores = 1;
   t->l2_read = rate(t, t->c->l2_read, t->c->in.bytes_per_cycle);
   t->l2_write = rate(t, t->c->l2_write, t->c->out.bytes_per_cycle);
@@ -128,7 +129,7 @@ static int64_t place_blocks(acsim_session *s) {
   for (int64_t i = 0; i < s->count; i++) mean += t->blocks[i].ticks;
   if (s->count) mean /= s->count;
   bool reverse = s->cfg.order == AC_ORDER_REVERSE;
-  for (int64_t k = 0; k < s->block_dim; k++) {
+  for (int64_t k = 0; k < s->block_dim * s->ratio; k++) {
     int c = 0;
     for (int i = 1; i < t->cores; i++)
       if (end[i] < end[c]) c = i;
@@ -180,7 +181,7 @@ void acsim_time_launched(acsim_session *s) {
   int64_t ticks = place_blocks(s), far = far_bytes(s);
   free(t->blocks);
   t->blocks = NULL;
-  double whole = s->count ? (double)s->block_dim / (double)s->count : 1; /* of a sample to all */
+  double whole = s->count ? (double)(s->block_dim * s->ratio) / (double)s->count : 1; /* of a sample to all */
   double memory = t->resident ? 0 : (double)far * whole / t->c->hbm / 1e3;
   memory = most(memory, (double)t->in * whole / t->c->l2_read / 1e3);
   memory = most(memory, (double)t->out * whole / t->c->l2_write / 1e3);
@@ -194,7 +195,7 @@ void acsim_time_launched(acsim_session *s) {
   t->hbm_bytes += t->resident ? 0 : far;
   t->all_resident = t->all_resident && t->resident;
   t->blocks_run += s->count;
-  t->blocks_all += s->block_dim;
+  t->blocks_all += s->block_dim * s->ratio;
   if (t->cores > t->n_cores) t->n_cores = t->cores;
 }
 

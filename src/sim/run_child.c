@@ -319,6 +319,7 @@ static int run_msopgen(const ac_run_job *j) {
   e.args[n] = workspace ? (uint8_t *)workspace + scratch.system : NULL;
   e.args[n + 1] = o->tiling;
   o->stage = AC_STAGE_BLOCKS;
+  acsim_set_schedule_mode(s, (int)o->call.schedule_mode);
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
   ac_run_session_close(j, s);
   return 0;

@@ -312,6 +312,17 @@ void acsim_atomic_type(int32_t type);        /* SetAtomicType */
 /* Flags between cores: a counter each, mode 0 all vector cores, 1 and 2 the cores of one group. */
 void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);
 void acsim_cross_wait(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);
+/* SyncAll through memory; cores 0: all. */
+void acsim_sync_soft(const acsim_global *gm, const acsim_local *ub, int32_t cores, const char *file, int32_t line);
+/* IBSet (set) and IBWait. cores: how many rows an event has in the workspace. */
+void acsim_ib(int32_t set, const acsim_global *gm, const acsim_local *ub, int32_t block, int32_t event, int32_t cores,
+              const char *file, int32_t line);
+/* Blocks in turn: step 0 InitDetermineComputeWorkspace, 1 WaitPreBlock, 2 NotifyNextBlock. */
+void acsim_turn(int32_t step, const acsim_global *gm, const acsim_local *ub, const char *file, int32_t line);
+/* KERNEL_TASK_TYPE; key -1: the default. Gives the type back. */
+int32_t acsim_kernel_type(int32_t type, int64_t key, const char *file, int32_t line);
+int64_t acsim_sub_block(void); /* number of the vector core in its AI core */
+int64_t acsim_sub_blocks(void);
 
 /* The block. */
 int64_t acsim_block_index(void);

@@ -1,5 +1,5 @@
-/* Kernel side, part 7: gathers and scatters in every form, sorts, transposes, blocked copies, filling of global memory, flags
- * between cores, the scalar unit's bit functions, tensor lists. */
+/* Kernel side, part 7: gathers and scatters in every form, sorts, transposes, blocked copies, filling of global memory, the scalar
+ * unit's bit functions, tensor lists. */
 #ifndef ACSIM_KERNEL_MORE_H
 #define ACSIM_KERNEL_MORE_H
 
@@ -245,15 +245,6 @@ template <typename T> void InitGlobalMemory(GlobalTensor<T> &gm, const uint64_t 
 }
 template <typename T> void Fill(GlobalTensor<T> &gm, const uint64_t size, const T value, ACSIM_AT) {
   acsim_fill_gm(&gm.view_, acsim::type_of<T>::id, &value, static_cast<int64_t>(size), "Fill", file, line);
-}
-
-/* ---- between cores ---- */
-
-template <uint8_t modeId, pipe_t pipe> void CrossCoreSetFlag(uint16_t flagId, ACSIM_AT) {
-  acsim_cross_set(modeId, pipe, flagId, file, line);
-}
-template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> void CrossCoreWaitFlag(uint16_t flagId, ACSIM_AT) {
-  acsim_cross_wait(modeId, pipe, flagId, file, line);
 }
 
 /* ---- the scalar unit ---- */

@@ -220,11 +220,6 @@ public:
 template <bool isAIVOnly = true> void SyncAll(ACSIM_AT) {
   acsim_sync_all(file, line);
 }
-/* The software form: the workspaces carry its counters on the device. */
-template <bool isAIVOnly = true>
-void SyncAll(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, const int32_t = 0, ACSIM_AT) {
-  acsim_sync_all(file, line);
-}
 
 inline int64_t GetBlockIdx() {
   return acsim_block_index();
@@ -233,13 +228,13 @@ inline int64_t GetBlockNum() {
   return acsim_block_count();
 }
 inline int64_t GetSubBlockIdx() {
-  return 0;
+  return acsim_sub_block();
 }
 inline int64_t GetSubBlockNum() {
-  return 1;
+  return acsim_sub_blocks();
 }
 inline int64_t GetTaskRation() {
-  return 1;
+  return acsim_sub_blocks();
 }
 inline int64_t GetSystemCycle() {
   return acsim_cycles();

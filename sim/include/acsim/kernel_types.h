@@ -312,7 +312,11 @@ template <typename T> struct DataCopyPadExtParams {
 } // namespace AscendC
 
 /* The kind of core that the source is compiled for. */
+#if __NPU_ARCH__ == 2002
+constexpr int32_t g_coreType = AscendC::MIX;
+#else
 constexpr int32_t g_coreType = AscendC::AIV;
+#endif
 
 namespace acsim {
 template <typename T> struct type_of;

@@ -27,6 +27,9 @@ typedef struct {
   int chip310;                     /* run on a 310P3 */
   int64_t system;                  /* bytes of the workspace that are the system's */
   int hazards SIM_DEFAULT(0);      /* as ac_hazards: 0 on, 1 strict, 2 off */
+  int marked SIM_DEFAULT(0);       /* every place of the report is marked in the source */
+  int cores SIM_DEFAULT(0);        /* how many blocks run, where that is not `blocks` */
+  int schedule SIM_DEFAULT(0);     /* what the tiling code said: 1 no schedule mode, 2 schedule mode 1 */
 } sim_case;
 
 #ifdef __cplusplus

@@ -77,14 +77,20 @@ static bool check_life(acsim_block *b, const char *op, acsim_at at, const acsim_
   return true;
 }
 
+static bool in_buffer(const acsim_access *x) {
+  int64_t from = (int64_t)x->t->addr + x->off - x->t->base;
+  return from >= 0 && from + x->bytes <= x->t->size;
+}
+
+/* The device knows no buffers: beyond one it goes on as far as the memory reaches, into whatever lies there, and so do we. */
 static bool check_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
   const acsim_local *t = x->t;
   int64_t from = (int64_t)t->addr + x->off - t->base, to = from + x->bytes;
-  if (from < 0 || to > t->size) {
+  if (!in_buffer(x)) {
     acsim_fault(b->s, b, "ub-out-of-bounds", at, "%s: %s %s bytes %lld..%lld of a %s buffer of %u bytes in %s", op,
                 x->name, x->how & ACSIM_WRITE ? "writes" : "reads", (long long)from, (long long)to,
                 acsim_pos_name(t->pos), t->size, acsim_mem_name(t->mem));
-    return false;
+    if (t->base + from < 0 || t->base + to > acsim_memory_of(b, t->mem)->size) return false;
   }
   if (x->align > 1 && (t->addr + x->off) % x->align) {
     acsim_fault(b->s, b, "misaligned", at,
@@ -131,8 +137,10 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
     if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
   if (!ok) return false;
   for (int i = 0; i < n; i++)
-    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT)) check_poison(b, op, at, &x[i]);
-  for (int i = 0; i < n; i++) acsim_order_local(b, pipe, op, at, &x[i]);
+    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) && in_buffer(&x[i]))
+      check_poison(b, op, at, &x[i]);
+  for (int i = 0; i < n; i++)
+    if (x[i].bytes <= 0 || in_buffer(&x[i])) acsim_order_local(b, pipe, op, at, &x[i]);
   acsim_time_local(b, pipe, op, at, x, n);
   return true;
 }
@@ -140,7 +148,8 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
 void acsim_settle(acsim_block *b, const acsim_local *t, int64_t off, int64_t bytes) {
   int64_t from = (int64_t)t->addr + off - t->base;
   bool mine = t->buf && t->buf < b->slots.len && b->slots.data[t->buf].gen == t->gen;
-  if (mine && from >= 0 && bytes > 0 && from + bytes <= t->size) memset(acsim_state(b, t, off), 0xff, (size_t)bytes);
+  if (mine && t->base + from >= 0 && bytes > 0 && t->base + from + bytes <= acsim_memory_of(b, t->mem)->size)
+    memset(acsim_state(b, t, off), 0xff, (size_t)bytes);
 }
 
 /* ---- global memory ---- */

@@ -265,7 +265,8 @@ void *acsim_pipe_current(void) {
   return acsim_here("GetTPipePtr")->pipe;
 }
 
-AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num, uint32_t bytes, acsim_at at) {
+/* The device does not look: the buffer exists as far as the memory does, and kernels with little data never get beyond that. */
+static void overflow(acsim_block *b, int mem, int pos, uint32_t num, uint32_t bytes, acsim_at at) {
   ac_buf t;
   ac_buf_init(&t, b->arena);
   for (size_t i = 1; i < b->queues.len; i++) {
@@ -278,7 +279,6 @@ AC_NORETURN static void overflow(acsim_block *b, int mem, int pos, uint32_t num,
               "InitBuffer wants %u x %u bytes in %s (%s), where %u of %u bytes are taken: %s", num, bytes,
               acsim_mem_name(mem), acsim_pos_name(pos), b->used[mem], acsim_memory_of(b, mem)->size,
               t.len ? ac_buf_str(&t) : "no other buffer");
-  acsim_leave(b);
 }
 
 static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf,
@@ -288,8 +288,12 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
   int mem = acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src);
   uint64_t each = ((uint64_t)bytes + 31) / 32 * 32, all = each * num;
   acsim_memory *m = acsim_memory_of(b, mem);
+  uint64_t left = m->size - b->used[mem];
   if (!b->pipe) b->pipe = pipe, b->pipe_at = at;
-  if (all > m->size - b->used[mem]) overflow(b, mem, src, num, (uint32_t)each, at);
+  if (all > left) {
+    overflow(b, mem, src, num, (uint32_t)each, at);
+    all = left;
+  }
   acsim_queue q = {.first = (uint16_t)b->slots.len,
                    .num = (uint16_t)num,
                    .depth = depth < 1 ? 1 : depth,
@@ -302,8 +306,9 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
                    .at = at};
   if (q.depth > MAX_FIFO) q.depth = MAX_FIFO;
   for (uint32_t i = 0; i < num; i++) {
-    acsim_slot s = {.base = b->used[mem] + (uint32_t)(i * each),
-                    .size = (uint32_t)each,
+    uint64_t from = i * each < all ? i * each : all;
+    acsim_slot s = {.base = b->used[mem] + (uint32_t)from,
+                    .size = (uint32_t)(all - from < each ? all - from : each),
                     .queue = (uint16_t)b->queues.len,
                     .gen = ++b->generation,
                     .mem = (uint8_t)mem,
@@ -384,7 +389,7 @@ static acsim_queue *queue_of(acsim_block *b, uint16_t id, const char *what, acsi
 static void view(const acsim_block *b, uint16_t slot, acsim_local *t) {
   const acsim_slot *s = &b->slots.data[slot];
   *t = (acsim_local){.addr = s->base,
-                     .len = s->size,
+                     .len = b->queues.data[s->queue].bytes,
                      .base = s->base,
                      .size = s->size,
                      .buf = slot,

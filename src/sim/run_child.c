@@ -202,7 +202,8 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                             .bytes = t->bytes,
                             .elem = ac_dtypes[t->dtype].bytes,
                             .zeroed = filled,
-                            .kind = !t->output      ? ACSIM_INPUT
+                            .kind = t->updated      ? ACSIM_INOUT
+                                    : !t->output    ? ACSIM_INPUT
                                     : t->also_input ? ACSIM_INOUT
                                                     : ACSIM_OUTPUT};
   }

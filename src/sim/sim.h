@@ -60,6 +60,7 @@ typedef struct {
   int list;    /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
   bool absent; /* an OPTIONAL parameter that is not given: only `name` and `output` count, the kernel gets NULL */
   int host_type; /* 0, or ge::DataType + 1: what the host code is told where the type has none here (complex64 as 8 bytes) */
+  bool updated; /* an input that the kernel writes although no output stands for it */
   int output_at; /* outputs: 1 for the first output, and so on; 0 in all of them: they come in the order of the tensors */
 } ac_sim_tensor;
 /* Anonymous shared memory of n bytes (n may be 0), not touched until used; NULL when the host refuses. */

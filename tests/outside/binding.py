@@ -151,4 +151,5 @@ class Call:
                 expr = '{' + lists[0] + '}'
         m = re.match(r'(?:[\w:<>]*)\s*[\{\(](.*)[\}\)]$', expr, re.S)
         parts = split(m.group(1)) if m else [expr]
+        self.returns_list = bool(m)
         return [self.root(p) for p in parts]

@@ -4,12 +4,13 @@
  *
  * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "include": [folder, ...], "chip": name,
  *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool,
- *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
+ *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout"|"updated", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
  *        "attrs": [{"name", "kind": "f"|"i"|"b"|"s"|"lf"|"li", "value"}, ...]}
  * Outputs are written to their files. RESULT: {"built", "ran", "refused", "block_dim", "tiling_key", "workspace", "ub_peak", "wall",
+ *        "columns": [text, ...] (the OpDef's dtypes, one text a column: DTYPE_<NAME>=type ...),
  *        "faults": [{"kind", "message", "file", "line", "count"}, ...], "diagnostics": text}
  */
-#include "sim/sim.h"
+#include "sim/run_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static bool fill(const ac_sim_tensor *t, const char *path) {
 static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
   const char *role = text(j, "role");
   *t = (ac_sim_tensor){.name = text(j, "name"),
-                       .output = !is(role, "in"),
+                       .output = is(role, "out") || is(role, "inout"),
+                       .updated = is(role, "updated"),
                        .also_input = is(role, "inout"),
                        .list = (int)whole(j, "list"),
                        .output_at = (int)whole(j, "output_at"),
@@ -134,7 +136,7 @@ static void set_run(json_t *out, const ac_sim_result *r) {
 static bool write_outputs(const json_t *list, const ac_sim_tensor *t, int n) {
   bool ok = true;
   for (int i = 0; i < n; i++)
-    if (t[i].output && !t[i].absent)
+    if ((t[i].output || t[i].updated) && !t[i].absent)
       ok = ac_write_file(text(json_array_get(list, (size_t)i), "file"), t[i].data, (size_t)t[i].bytes, &d) && ok;
   return ok;
 }
@@ -160,6 +162,21 @@ static bool launch(const json_t *j, const ac_sim_lib *lib, json_t *out) {
   return ok && r.ran && write_outputs(tensors, t, n);
 }
 
+/* What the host library says of the operator's dtypes lies beside it. */
+static json_t *columns_of(const ac_sim_lib *lib) {
+  json_t *list = json_array();
+  ac_diags quiet;
+  ac_diags_init(&quiet, a);
+  size_t n = lib->host_so ? strlen(lib->host_so) : 0;
+  char *path = n > 3 ? ac_sprintf(a, "%.*s.txt", (int)(n - 3), lib->host_so) : NULL;
+  char *said = path ? ac_read_file(a, path, 0, NULL, &quiet) : NULL;
+  for (char *p = said; p && (p = strstr(p, "//@ column")); p++) {
+    char *from = p + strlen("//@ column");
+    json_array_append_new(list, json_string(ac_strndup(a, from, strcspn(from, "\n"))));
+  }
+  return list;
+}
+
 static char *diagnostics(void) {
   char *p = NULL;
   size_t n = 0;
@@ -181,6 +198,7 @@ int main(int argc, char **argv) {
     ac_sim_spec s = read_spec(j);
     ac_sim_lib *lib = s.chip ? ac_sim_build(a, &s, &d) : NULL;
     json_object_set_new(out, "built", json_boolean(lib != NULL));
+    if (lib) json_object_set_new(out, "columns", columns_of(lib));
     ok = lib && (flag(j, "build_only") || launch(j, lib, out));
   }
   char *said = diagnostics();

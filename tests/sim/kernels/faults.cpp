@@ -76,12 +76,40 @@ static void ub_overflow(GM_ADDR, GM_ADDR, GM_ADDR) {
   pipe.InitBuffer(in, 2, 64 * 1024);
   pipe.InitBuffer(tmp, 64 * 1024 + 1);
 }
+/* The buffer that does not fit is used as far as the memory goes: the device computes that, and so do we. */
+static void ub_overflow_unharmed(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  TBuf<TPosition::VECCALC> most, tmp;
+  f.pipe.InitBuffer(most, 189 * 1024); /* with the frame's 2 KB, 1 KB is left */
+  f.pipe.InitBuffer(tmp, N * sizeof(float) + 4096);
+  auto t = f.load();
+  auto m = tmp.Get<float>();
+  Adds(m, t, 1.0f, N);
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, m, 1.0f, m.GetSize() == N + 1024 ? N : 8);
+  f.in.FreeTensor(t);
+  f.store(o);
+}
 static void ub_write_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
   auto o = f.out.AllocTensor<float>();
   Adds(o, t, 1.0f, N);
   Adds(o[N - 8], t, 1.0f, 16); /* dst: 8 floats too many */
+  f.in.FreeTensor(t);
+  f.store(o);
+}
+/* What lies behind the buffer gets it, as on the device: the first 8 results are made of that. */
+static void ub_write_past_lands(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  TBuf<TPosition::VECCALC> next;
+  f.pipe.InitBuffer(next, 32);
+  auto t = f.load();
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, t, 2.0f, N);
+  Adds(o[N - 8], t, 1.0f, 16);
+  Adds(o[N - 8], t, 2.0f, 8);
+  Adds(o, next.Get<float>(), 1.0f, 8);
   f.in.FreeTensor(t);
   f.store(o);
 }
@@ -395,6 +423,12 @@ static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.out.FreeTensor(o);
 }
 
+static int64_t twos(const void *, const void *y) {
+  for (int i = 0; i < N; i++)
+    if (static_cast<const float *>(y)[i] != 2.0f) return i;
+  return -1;
+}
+
 #define CASE(fn, fault, text) \
   { #fn, fn, 1, 4, N, N, 0, fault, text, nullptr, nullptr, 0, 0, 0 }
 static const sim_case table[] = {
@@ -403,7 +437,9 @@ static const sim_case table[] = {
     CASE(gm_write_past, "gm-out-of-bounds", "DataCopyPad writes elements 256..256 of y, which has 256"),
     CASE(gm_view_past, "gm-out-of-bounds", "that SetGlobalBuffer gave 512 bytes"),
     {"ub_overflow", ub_overflow, 1, 4, N, 0, 0, "ub-overflow", "VECIN queue of line", nullptr, nullptr, 0, 0, 0},
+    {"ub_overflow_unharmed", ub_overflow_unharmed, 1, 4, N, N, 0, "ub-overflow", nullptr, nullptr, twos, 0, 0, 0},
     CASE(ub_write_past, "ub-out-of-bounds", "dst writes bytes 992..1056 of a VECOUT buffer of 1024 bytes"),
+    {"ub_write_past_lands", ub_write_past_lands, 1, 4, N, N, 0, "ub-out-of-bounds", nullptr, nullptr, twos, 0, 0, 0},
     CASE(misaligned, "misaligned", "src starts at byte 16"),
     CASE(use_after_free, "use-after-free", "src was freed"),
     CASE(use_after_realloc, "use-after-free", "allocated anew"),

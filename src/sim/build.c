@@ -65,7 +65,13 @@ char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, 
   ac_buf_init(&k, b->a);
   ac_printf(&k, "%s\n%s\n", b->version, extra);
   for (size_t i = 0; argv[i]; i++) ac_printf(&k, "%s\n", argv[i]);
-  hash_tree(b, b->headers, &k);
+  if (!b->tree) {
+    ac_buf t;
+    ac_buf_init(&t, b->a);
+    hash_tree(b, b->headers, &t);
+    b->tree = ac_sha256(b->a, ac_buf_str(&t), t.len);
+  }
+  ac_printf(&k, "%s\n", b->tree);
   for (size_t i = 0; i < ac_map_len(c->seen); i++) {
     const char *text = ac_map_value(c->seen, i);
     ac_printf(&k, "%s %s\n", relative(b, ac_map_key(c->seen, i)), ac_sha256(b->a, text, strlen(text)));

@@ -16,6 +16,7 @@ typedef struct {
   const char *compiler; /* path or name */
   const char *version;
   unsigned missing;
+  const char *tree;  /* hash of the headers, once known */
   ac_strvec folders; /* further ones that sources are read from */
 } ac_builder;
 

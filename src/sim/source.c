@@ -293,9 +293,10 @@ static void structure(scanner *s) {
       ac_push(s->w.a, &s->f->structs, x);
       s->w.at = end;
       return;
-    } else if (is(&s->w, ";") || is(&s->w, ":") || is(&s->w, "=") || is(&s->w, "{")) {
+    } else if (is(&s->w, ":") && name) { /* bases */
+      while (t[s->w.at] && !strchr("{;", t[s->w.at])) s->w.at++;
+    } else if (is(&s->w, ";") || is(&s->w, "=") || is(&s->w, "{")) {
       if (is(&s->w, "{")) s->w.at = closing(t, s->w.tok);
-      if (is(&s->w, ":")) continue; /* bases */
       return;
     }
   }

@@ -1,0 +1,134 @@
+#!/bin/sh
+# `run KERNEL.cpp`: arguments, .npy files, tiling data by name, entries; what it refuses and what it says; nothing is left behind.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+k=$AC_SOURCE/tests/cli/kernels
+cd "$work"
+python=${PYTHON:-/usr/bin/python3}
+
+# npy DTYPE SHAPE FILE VALUES...: without numpy, which only the comparison with PyTorch needs
+cat >npy.py <<'TEXT'
+import struct, sys, ast
+CODES = {'f4': 'f', 'f2': 'e', 'i4': 'i', 'u2': 'H', 'f8': 'd'}
+def write(path, code, shape, values):
+    head = "{'descr': '<%s', 'fortran_order': False, 'shape': %s, }" % (code, shape)
+    head += ' ' * (-(len(head) + 11) % 64) + '\n'
+    with open(path, 'wb') as f:
+        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + struct.pack('<%d%s' % (len(values), CODES[code]), *values))
+def read(path):
+    data = open(path, 'rb').read()
+    n, = struct.unpack('<H', data[8:10])
+    head = ast.literal_eval(data[10:10 + n].decode())
+    body = data[10 + n:]
+    code = CODES[head['descr'][1:]]
+    return head['shape'], list(struct.unpack('<%d%s' % (len(body) // struct.calcsize(code), code), body))
+TEXT
+py() { PYTHONPATH=$work "$python" -c "from npy import *
+$1"; }
+
+# run EXIT PATTERN ARGUMENTS...
+run() {
+  want=$1 text=$2
+  shift 2
+  rc=0
+  "$ASCENDCRAFT" run "$@" >out 2>&1 || rc=$?
+  if [ "$rc" -ne "$want" ] || ! grep -q -e "$text" out; then
+    echo "exit $rc, wanted $want with '$text': run $*"
+    cat out
+    exit 1
+  fi
+}
+
+py "
+write('x.npy', 'f4', (2048,), [i * 0.5 for i in range(2048)])
+write('y.npy', 'f4', (2, 1024), [1.0] * 2048)
+write('h.npy', 'f2', (2048,), [i % 64 for i in range(2048)])
+write('b.npy', 'u2', (2048,), [0x3f80] * 2048)
+write('one.npy', 'f4', (64,), [1.0] * 64)"
+
+# ---- arguments in the kernel's order, fields by name
+io="--in x.npy --in y.npy --out z.npy:float32:32x64 --blocks 4"
+run 0 'AddTilingData' "$k/add.cpp" $io --tiling 'totalLength=2048,tileNum=4,alpha=[0,0.25]'
+py "
+shape, v = read('z.npy')
+assert shape == (32, 64), shape
+assert v == [i * 0.5 + 0.25 for i in range(2048)]"
+run 0 'not given, so as they begin: alpha' "$k/add.cpp" $io --tiling totalLength=2048 --tiling tileNum=4
+py "assert read('z.npy')[1] == [i * 0.5 for i in range(2048)]"
+run 0 '' "$k/add.cpp" $io --workspace 1024 --tiling 'totalLength=2048,tileNum=8,alpha[1]=2' --order reverse --threads 1
+py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
+printf '\000\010\000\000\004\000\000\000\000\000\000\000\000\000\000\100' >tiling.bin
+run 0 '16 bytes' "$k/add.cpp" $io --tiling tiling.bin
+py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
+# the dtypes of the tensors are the kernel's DTYPE_X
+run 0 float16 "$k/add.cpp" --in h.npy --in h.npy --out z.npy:float16:2048 --blocks 4 --tiling totalLength=2048,tileNum=4,alpha=[0,1]
+py "assert read('z.npy')[1] == [2.0 * (i % 64) for i in range(2048)]"
+run 2 'No such file' "$k/add.cpp" --in b.npy:float16x --in b.npy --out z.npy:float16:2048 --blocks 4
+
+# ---- what does not fit is said, and no file is written
+rm -f z.npy
+run 2 "did you mean 'tileNum'" "$k/add.cpp" $io --tiling totalLength=2048,tilenum=4
+run 2 '65536 does not fit field tileNum' "$k/add.cpp" $io --tiling totalLength=2048,tileNum=65536
+run 2 '0.5 does not fit field tileNum' "$k/add.cpp" $io --tiling totalLength=2048,tileNum=0.5
+run 2 '3 values for field alpha' "$k/add.cpp" $io --tiling totalLength=2048,alpha=[1,2,3]
+run 2 'one file or fields, not both' "$k/add.cpp" $io --tiling npy.py --tiling x=1
+printf 'abc' >short.bin
+run 2 'file has 3 bytes' "$k/add.cpp" $io --tiling short.bin
+run 2 'tiling is not given' "$k/add.cpp" $io
+run 2 'takes 5 arguments' "$k/add.cpp" --in x.npy --out z.npy:float32:2048 --blocks 4
+run 2 'how many blocks' "$k/add.cpp" --in x.npy
+run 2 'a file, a dtype and a shape' "$k/add.cpp" --in x.npy --out z.npy --blocks 4
+run 2 'there is no such file' "$k/add.cpp" $io --tiling nothing.bin
+run 2 'no kernel .sub_custom' "$k/add.cpp" $io --entry sub_custom
+run 2 'goes to that file' "$k/launch.cpp" --entry 'shift<float>' --out z.npy:float32:1 --out z.npy:float32:1 --blocks 1
+echo 'void f();' >none.cpp
+run 2 'no __global__ function' none.cpp --blocks 1
+[ ! -e z.npy ]
+# a fault: exit 1, the place, and the output can be looked at
+run 1 'gm-out-of-bounds.*of z, which has 2000\|writes elements' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2000 --blocks 4 \
+  --tiling totalLength=2048,tileNum=4
+[ -e z.npy ]
+
+# ---- several entries, templates, scalars, structs by value, launchers
+run 2 'several kernels' "$k/launch.cpp" --blocks 1
+grep -q 'kernels::shift<...>(__gm__ T \* x' out
+run 2 'is a template' "$k/launch.cpp" --entry shift --in x.npy --blocks 1
+run 0 '' "$k/launch.cpp" --entry 'kernels::shift<float>' --in x.npy --out z.npy:float32:2048 --arg int64:1024 --arg float:0.5 --blocks 2
+py "assert read('z.npy')[1] == [i * 0.5 + 0.5 for i in range(2048)]"
+run 0 '' "$k/launch.cpp" -D SHIFT=3 --entry 'shift<half>' --in h.npy --out z.npy:float16:2048 --arg 1024 --arg 0.5 --blocks 2 -O
+py "assert read('z.npy')[1] == [(i % 64) + 3.5 for i in range(2048)]"
+run 2 'argument 3 of .*wants a number' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --in y.npy --arg 1 --blocks 2
+run 2 'wants an integer that fits long' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --arg 0.5 --arg 1 --blocks 2
+run 2 'wants an address' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --arg 3 --arg 1024 --arg 1 --blocks 2
+run 0 '8 bytes, Shape' "$k/launch.cpp" --entry by_shape --in x.npy --out z.npy:float32:2048 --tiling rows=32,columns=32 --arg true \
+  --tiling-key 7 --blocks 2
+py "assert read('z.npy')[1] == [i * 0.5 - 1 for i in range(2048)]"
+run 0 '' "$k/launch.cpp" --entry launch_shift --in h.npy --out z.npy:float16:2048 --arg 2048 --arg uint32:4
+py "assert read('z.npy')[1] == [(i % 64) + 2.0 for i in range(2048)]"
+
+# ---- a struct of a header that the source does not include
+run 0 'LaterTilingData' "$k/later.cpp" --out z.npy:int32:8 --tiling 'n=-7,few=[1,255],by=0.75' --blocks 1
+py "assert read('z.npy')[1] == [-7, 1, 255, 0, 3, 0, 0, 0]"
+run 0 'LaterTilingData' "$k/later.cpp" --out z.npy:int32:8 --tiling n=3 --tiling-header "$k/later_tiling.h" --blocks 1
+
+# ---- in place, hazards
+run 1 'hazard-raw' "$k/launch.cpp" --entry careless --inout one.npy:changed.npy --blocks 1
+run 0 '' "$k/launch.cpp" --entry careless --inout one.npy:changed.npy --blocks 1 --hazards off
+py "
+assert read('changed.npy')[1] == [2.0] * 64
+assert read('one.npy')[1] == [1.0] * 64"
+run 2 '--hazards is on, strict or off' "$k/launch.cpp" --entry careless --inout one.npy --blocks 1 --hazards maybe
+
+# ---- limits, JSON, what a kernel prints
+run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
+"$ASCENDCRAFT" run "$k/add.cpp" $io --tiling totalLength=2048,tileNum=4 --json >json
+"$python" -c "
+import json
+j = json.load(open('json'))
+assert j['exit'] == 0 and j['run']['blocks'] == 4 and j['run']['faults'] == 0, j
+assert j['outputs'] == [{'name': 'z', 'dtype': 'float32', 'shape': [32, 64], 'file': 'z.npy'}], j['outputs']"
+if ls -a | grep -q part; then
+  ls -a
+  exit 1
+fi

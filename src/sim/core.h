@@ -46,6 +46,7 @@ typedef struct {
   bool
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
   bool no_time; /* do not model time */
+  int64_t trace_blocks, trace_spans; /* as ac_sim_opts */
 } acsim_config;
 
 typedef struct acsim_session acsim_session;

@@ -53,6 +53,7 @@ typedef struct {
   acsim_at at;
   const char *op;
   ac_pipe pipe;
+  uint32_t span; /* 1 + its number in the block's trace; 0: none */
 } acsim_stamp;
 typedef struct {
   uint32_t k[AC_PIPE_COUNT];

@@ -26,6 +26,7 @@ acsim_time *acsim_time_new(acsim_block *b) {
   t->c = b->s->times->c;
   t->now = ticks(t->c->block);
   for (int p = 0; p < AC_PIPE_COUNT; p++) t->free[p] = t->done[p] = t->now;
+  t->traced = b->index < b->s->cfg.trace_blocks;
   return t;
 }
 
@@ -34,6 +35,7 @@ void acsim_time_free(acsim_time *t) {
   free(t->buffers);
   free(t->pages);
   free(t->stalls.data);
+  free(t->spans.data);
   free(t);
 }
 
@@ -70,6 +72,22 @@ static void stall(acsim_block *b, ac_pipe pipe, int64_t t, const time_edge *e) {
   acsim_stall_add(&b->time->stalls, &(time_stall){pipe, *e, t, 1, b->index}, TIME_STALLS);
 }
 
+/* ---- the trace, where one is asked for ---- */
+
+/* 1 + its number. */
+static uint32_t span(acsim_block *b, const time_span *x) {
+  acsim_time *t = b->time;
+  time_spans *v = &t->spans;
+  if ((int64_t)v->len >= b->s->cfg.trace_spans) return t->spans_dropped++, 0;
+  if (v->len == v->cap) {
+    v->cap = v->cap ? v->cap * 2 : 256;
+    v->data = realloc(v->data, v->cap * sizeof *v->data);
+    if (!v->data) no_memory();
+  }
+  v->data[v->len++] = *x;
+  return (uint32_t)v->len;
+}
+
 /* ---- the scalar unit ---- */
 
 static void work(acsim_time *t, double cycles) {
@@ -82,6 +100,7 @@ static void scalar_wait(acsim_block *b, int64_t until, const time_edge *e) {
   acsim_time *t = b->time;
   if (until <= t->now) return;
   stall(b, AC_PIPE_S, until - t->now, e);
+  if (t->traced) span(b, &(time_span){e->what, e->event, e->at, t->now, until, e->from.span, AC_PIPE_S, true});
   t->now = until;
   t->scalar_until = until;
   t->scalar_why = *e;
@@ -243,7 +262,13 @@ static void schedule(acsim_block *b) {
   t->busy[u] += taken;
   t->free[u] = start + taken;
   int64_t end = t->free[u] + s.after;
-  acsim_stamp now = {end, p->at, p->op, u};
+  acsim_stamp now = {end, p->at, p->op, u, 0};
+  if (t->traced) {
+    if (wait == start && by.span) t->arrow[u] = by.span, t->arrow_edge[u] = "PIPE_V";
+    const char *edge = t->arrow[u] ? t->arrow_edge[u] : "";
+    now.span = span(b, &(time_span){p->op, edge, p->at, start, t->free[u], t->arrow[u], (uint8_t)u, false});
+    t->arrow[u] = 0;
+  }
   if (end >= t->done[u]) t->done[u] = end, t->last[u] = now;
   if (vector) note_result(t, p, end);
   note_buffers(t, p, &now);
@@ -435,6 +460,8 @@ static void unit_waits(acsim_time *t, ac_pipe p, int64_t until, const time_edge 
   if (until <= t->ready[p]) return;
   t->ready[p] = until;
   t->why[p] = *e;
+  t->arrow[p] = e->from.span;
+  t->arrow_edge[p] = e->event;
 }
 
 void acsim_time_wait(acsim_block *b, ac_pipe to, const char *event, const char *what, acsim_at at,

@@ -25,6 +25,20 @@ typedef struct {
 /* `pipe` has waited `ticks` for `e`. limit: entries beyond it are counted as one, 0: none. */
 void acsim_stall_add(time_stalls *v, const time_stall *x, size_t limit);
 
+/* One instruction, for a trace. */
+typedef struct {
+  const char *op, *edge;
+  acsim_at at;
+  int64_t start, end;
+  uint32_t from; /* 1 + number of the span that it waited for */
+  uint8_t pipe;
+  bool wait;
+} time_span;
+typedef struct {
+  time_span *data;
+  size_t len, cap;
+} time_spans;
+
 /* What one instruction touches, so far. */
 typedef struct {
   bool open;
@@ -78,6 +92,11 @@ struct acsim_time {
   time_buffer *buffers; /* by slot */
   size_t n_buffers;
   time_stalls stalls;
+  bool traced;
+  time_spans spans;
+  int64_t spans_dropped;
+  uint32_t arrow[AC_PIPE_COUNT]; /* the last thing that the unit's next instruction waits for */
+  const char *arrow_edge[AC_PIPE_COUNT];
   int64_t bytes_in, bytes_out;
   uint64_t cache[TIME_CACHE]; /* of the scalar unit: line + 1 */
   time_page *pages;           /* what this block has touched in global memory */
@@ -90,6 +109,7 @@ struct acsim_time {
 
 typedef struct {
   int64_t ticks, busy[AC_PIPE_COUNT];
+  time_spans spans;
 } time_block;
 
 /* A session's: what its launches took. */
@@ -114,6 +134,8 @@ struct acsim_times {
   time_block *of_core;
   int64_t *blocks_of_core;
   time_stalls stalls;
+  AC_VEC(ac_sim_span) spans;
+  int64_t spans_dropped;
 };
 
 #endif

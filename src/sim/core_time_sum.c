@@ -113,12 +113,42 @@ void acsim_time_hand_over(acsim_block *b) {
     if (t->done[p] > o->ticks) o->ticks = t->done[p];
     o->busy[p] = t->busy[p];
   }
+  o->spans = t->spans;
+  t->spans = (time_spans){0};
+  s->spans_dropped += t->spans_dropped;
   s->in += t->bytes_in;
   s->out += t->bytes_out;
   for (size_t i = 0; i < t->stalls.len; i++) merge_stall(&s->stalls, &t->stalls.data[i]);
 }
 
 /* ---- after the blocks ---- */
+
+/* A block's instructions, from the time on that its core took it. */
+static void keep_spans(acsim_session *s, time_block *b, int core, int64_t block, int64_t begin) {
+  acsim_times *t = s->times;
+  int64_t before = (int64_t)t->spans.len;
+  for (size_t i = 0; i < b->spans.len; i++) {
+    const time_span *x = &b->spans.data[i];
+    if ((int64_t)t->spans.len >= s->cfg.trace_spans) {
+      t->spans_dropped += (int64_t)(b->spans.len - i);
+      break;
+    }
+    ac_push(s->arena, &t->spans,
+            ((ac_sim_span){.op = x->op,
+                           .file = x->at.file,
+                           .line = x->at.line,
+                           .pipe = (ac_pipe)x->pipe,
+                           .wait = x->wait,
+                           .core = core,
+                           .block = block,
+                           .start = (double)(begin + x->start) / ACSIM_TICKS,
+                           .end = (double)(begin + x->end) / ACSIM_TICKS,
+                           .from = x->from ? before + x->from - 1 : -1,
+                           .edge = x->edge}));
+  }
+  free(b->spans.data);
+  b->spans = (time_spans){0};
+}
 
 /* Blocks go, in the order of their numbers, to the core that is free first. Blocks that did not run (a sample) are like the mean of
  * those that did. */
@@ -134,7 +164,8 @@ static int64_t place_blocks(acsim_session *s) {
     for (int i = 1; i < t->cores; i++)
       if (end[i] < end[c]) c = i;
     int64_t index = k - s->first;
-    const time_block *b = index >= 0 && index < s->count ? &t->blocks[reverse ? s->count - 1 - index : index] : NULL;
+    time_block *b = index >= 0 && index < s->count ? &t->blocks[reverse ? s->count - 1 - index : index] : NULL;
+    if (b) keep_spans(s, b, c, k, end[c] + (int64_t)(t->us * t->mhz * ACSIM_TICKS));
     end[c] += b ? b->ticks : mean;
     if (end[c] > last) last = end[c];
     if (!b) continue;
@@ -268,4 +299,6 @@ void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r) {
     ac_push(a, &r->cores, x);
   }
   stalls(t, a, r);
+  for (size_t i = 0; i < t->spans.len; i++) ac_push(a, &r->spans, t->spans.data[i]);
+  r->spans_dropped = t->spans_dropped;
 }

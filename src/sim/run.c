@@ -268,9 +268,11 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d) {
     ac_error(d, AC0805, AC_NOLOC, "no memory for the result");
     return false;
   }
+  j->trace = ac_run_trace_new(j->opts);
   double timeout = j->opts->timeout > 0 ? j->opts->timeout : DEFAULT_SECONDS;
   bool fine = j->direct && j->opts->in_process ? in_process(a, j, timeout, r, d) : in_child(a, j, timeout, r, d);
   ac_sim_dealloc(j->out, sizeof *j->out);
+  ac_run_trace_free(j->trace);
   return fine;
 }
 

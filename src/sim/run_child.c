@@ -214,6 +214,8 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .order = j->opts->order,
                                     .hazards = j->opts->hazards,
                                     .no_time = j->opts->no_time,
+                                    .trace_blocks = j->trace ? j->opts->trace_blocks : 0,
+                                    .trace_spans = j->trace ? j->trace->cap : 0,
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks});
 }
@@ -236,7 +238,7 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
   o->ub_peak = acsim_ub_peak(s);
   o->blocks_run = acsim_blocks_run(s);
-  ac_run_time_put(&o->time, s);
+  ac_run_time_put(&o->time, j->trace, s);
   acsim_close(s);
 }
 

@@ -44,7 +44,25 @@ typedef struct {
   ac_sim_core_time cores[AC_RUN_CORES];
   ac_run_stall stalls[AC_RUN_STALLS];
 } ac_run_time;
-void ac_run_time_put(ac_run_time *to, const acsim_session *s);
+/* A trace, where one is asked for: its own shared memory. Texts are offsets into `text`; 0 is none. */
+enum { AC_RUN_TEXT = 1 << 20 };
+typedef struct {
+  double start, end;
+  int64_t from, block;
+  uint32_t op, file, edge;
+  int32_t line, core;
+  uint8_t pipe, wait;
+} ac_run_span;
+typedef struct {
+  uint32_t n_text;
+  char text[AC_RUN_TEXT];
+  int64_t n, cap;
+  ac_run_span spans[];
+} ac_run_trace;
+/* NULL for none. */
+ac_run_trace *ac_run_trace_new(const ac_sim_opts *o);
+void ac_run_trace_free(ac_run_trace *t);
+void ac_run_time_put(ac_run_time *to, ac_run_trace *trace, const acsim_session *s);
 
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
@@ -81,6 +99,7 @@ typedef struct {
   const ac_sim_opts *opts;
   ac_run_shared *out;
   const ac_sim_launch *launch; /* of AC_SIM_KERNEL */
+  ac_run_trace *trace; /* NULL: none */
 } ac_run_job;
 /* In the child; its result is the exit status. */
 int ac_run_child(void *job);

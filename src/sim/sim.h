@@ -96,7 +96,8 @@ typedef struct {
   ac_hazards hazards;
   bool
       in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
-  bool no_time; /* do not model time: a little faster on this host */
+  bool no_time;                      /* do not model time: a little faster on this host */
+  int64_t trace_blocks, trace_spans; /* keep the instructions of the first blocks of each launch, so many at most */
 } ac_sim_opts;
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
@@ -140,6 +141,19 @@ typedef struct {
   double cycles;
   int64_t count;
 } ac_sim_stall;
+/* One instruction on its unit, or a wait of the scalar unit. */
+typedef struct {
+  const char *op;
+  const char *file; /* NULL: none */
+  int line;
+  ac_pipe pipe;
+  bool wait;
+  int core;
+  int64_t block;
+  double start, end; /* cycles since the first launch began */
+  int64_t from;      /* number of the span whose end it waited for; -1: of none */
+  const char *edge;  /* by which event: "MTE2_V" ... */
+} ac_sim_span;
 typedef struct {
   bool modelled; /* false: switched off, or nothing ran */
   int launches;
@@ -157,6 +171,9 @@ typedef struct {
   int64_t blocks_run, blocks_all; /* fewer run than all: the others are taken to be like them */
   AC_VEC(ac_sim_core_time) cores;
   AC_VEC(ac_sim_stall) stalls; /* longest first */
+  AC_VEC(ac_sim_span)
+  spans;                 /* what opts.trace_blocks asked for: launch by launch, block by block, in program order */
+  int64_t spans_dropped; /* instructions of those blocks beyond opts.trace_spans */
 } ac_sim_time;
 
 typedef struct {

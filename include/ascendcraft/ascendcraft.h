@@ -147,6 +147,16 @@ typedef struct {
 /* One launch. ac_context_text() says what happened; 0 only if it ran without hazard or fault. Output files are written after the run, a
  * faulty one, too, so that one can look at what came out. */
 AC_API int ac_run(ac_context *c, const ac_run_options *o);
+
+typedef struct {
+  const char *trace;    /* file for a trace in Chrome's format, or NULL */
+  const char *plot;     /* file for a picture (SVG), or NULL */
+  int64_t trace_blocks; /* both show the first blocks of each launch; 0: 2 */
+  int64_t trace_spans;  /* instructions at most; 0: 100000 */
+} ac_profile_options;
+/* One launch and its modelled time: utilisation of each unit, what holds it up, the longest stalls. Modelled from the chip's data file,
+ * not measured. */
+AC_API int ac_profile_run(ac_context *c, const ac_run_options *o, const ac_profile_options *p);
 /* Text that the last call made for people (graph, program, report); "" if none. */
 AC_API const char *ac_context_text(ac_context *c);
 

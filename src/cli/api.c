@@ -1,7 +1,7 @@
 /* The public C API: the way through the program, module by module, as it is drawn in ascendcraft.h. */
 #include "ascendcraft.h"
 #include "cli/cli.h"
-#include "cli/target.h"
+#include "cli/profile.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -407,6 +407,16 @@ int ac_run(ac_context *c, const ac_run_options *o) {
   fresh(c, "run");
   int code = AC_EXIT_BAD_INPUT;
   if (open_target(c, o, &j, &t)) code = ac_run_target(c->arena, &t, o, &c->text, c->result, &c->diags);
+  ac_target_close(&t);
+  return done(c, code);
+}
+
+int ac_profile_run(ac_context *c, const ac_run_options *o, const ac_profile_options *p) {
+  job j;
+  ac_target t;
+  fresh(c, "profile");
+  int code = AC_EXIT_BAD_INPUT;
+  if (open_target(c, o, &j, &t)) code = ac_profile_target(c->arena, &t, o, p, &c->text, c->result, &c->diags);
   ac_target_close(&t);
   return done(c, code);
 }

@@ -45,6 +45,7 @@ typedef struct {
   ac_gen_options gen;
   ac_verify_options verify;
   ac_run_options run;
+  ac_profile_options profile;
   ac_run_argument given[MAX_LIST];
   list shapes, formats, tiling, tiling_headers, includes, defines;
   bool json, quiet;
@@ -147,6 +148,16 @@ static bool take_run(arguments *a, int id, const char *v) {
     a->run.threads = (int)x;
     break;
   case OPT_RUN_TIMEOUT: return number("timeout", v, &a->run.timeout);
+  case OPT_TRACE: a->profile.trace = v; break;
+  case OPT_PLOT: a->profile.plot = v; break;
+  case OPT_TRACE_BLOCKS:
+    if (!number("trace-blocks", v, &x)) return false;
+    a->profile.trace_blocks = (int64_t)x;
+    break;
+  case OPT_TRACE_SPANS:
+    if (!number("trace-spans", v, &x)) return false;
+    a->profile.trace_spans = (int64_t)x;
+    break;
   default: break;
   }
   return true;
@@ -274,6 +285,7 @@ static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   case 'C': return ac_check_file(x, &a->gen);
   case 'L': return ac_lower_file(x, &a->gen);
   case 'V': return ac_verify_project(x, &a->verify);
+  case 'P': return ac_profile_run(x, &a->run, &a->profile);
   default: return ac_run(x, &a->run);
   }
 }

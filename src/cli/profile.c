@@ -67,15 +67,18 @@ const char *ac_stall_hint(const ac_sim_stall *s) {
   return NULL;
 }
 
-/* The scalar unit waits for others all the time; where that costs something, another unit waits for it. */
-static bool shown(const ac_sim_stall *s) {
-  return s->pipe != AC_PIPE_S;
+/* Which stalls cost time? The scalar unit waits for others all the while; where that matters, another unit waits for it. Where one unit
+ * holds the run up, what counts is what keeps that one waiting: the others wait for it by nature. */
+static bool shown(const ac_profile *p, const ac_sim_stall *s) {
+  if (s->pipe == AC_PIPE_S) return false;
+  return p->bound != AC_BOUND_UNIT || p->unit == AC_PIPE_S || s->pipe == p->unit;
 }
 
 /* ---- as text ---- */
 
 static const char *const unit_work[AC_PIPE_COUNT] = {
-    "instructions handed out", "vector", "cube", "L1 to L0", "global memory to UB", "UB to global memory", "L0C out"};
+    "handing out instructions", "vector instructions", "cube",   "L1 to L0",
+    "global memory to UB",      "UB to global memory", "L0C out"};
 
 static void bytes_text(ac_buf *b, int64_t n) {
   if (n < 10000)
@@ -148,12 +151,15 @@ static void stall_text(ac_buf *b, const ac_sim_stall *s, double all) {
   if (hint) ac_printf(b, "        %s\n", hint);
 }
 
-static void stalls_text(ac_buf *b, const ac_sim_time *t) {
+static void stalls_text(ac_buf *b, const ac_profile *p, const ac_sim_time *t) {
   double all = t->core_cycles * (double)t->cores.len;
   int n = 0;
   for (size_t i = 0; i < t->stalls.len && n < SHOWN_STALLS; i++) {
-    if (!shown(&t->stalls.data[i])) continue;
-    if (!n++) ac_puts(b, "longest stalls (share of the cores' time; summed over the cores):\n");
+    if (!shown(p, &t->stalls.data[i])) continue;
+    if (!n++)
+      ac_printf(b, "longest stalls%s%s (share of the cores' time; summed over the cores):\n",
+                p->bound == AC_BOUND_UNIT ? " of the busiest unit, " : "",
+                p->bound == AC_BOUND_UNIT ? ac_unit_name(p->unit) : "");
     stall_text(b, &t->stalls.data[i], all);
   }
 }
@@ -183,7 +189,7 @@ static void profile_text(ac_buf *b, const ac_target *x, const ac_sim_time *t) {
             t->resident ? t->l2_gb_s : t->hbm_gb_s, t->resident ? "L2: the tensors fit" : "memory");
   units_text(b, &p);
   ac_puts(b, "\n");
-  stalls_text(b, t);
+  stalls_text(b, &p, t);
 }
 
 /* ---- as JSON ---- */

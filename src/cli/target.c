@@ -139,6 +139,8 @@ bool ac_target_project(ac_arena *a, const ac_run_options *o, ac_target *t, ac_di
   ac_sim_form form;
   *t = (ac_target){0};
   if (!ac_vproject_read(a, o->input, &p, d) || !project_form(o, &p, &form, d)) return false;
+  /* the same generic project on another chip: its tiling code asks for the chip's cores and memories */
+  if (o->source.target && !(p.chip = ac_chip_load(a, o->source.target, d))) return false;
   ac_sim_spec spec = {.form = form,
                       .op = p.op,
                       .op_type = p.op_type,

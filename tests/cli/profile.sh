@@ -1,0 +1,89 @@
+#!/bin/sh
+# `ascendcraft profile`: the table, the JSON, the trace and the picture say the same of one run, for a file and for its project.
+set -eu
+craft=${ASCENDCRAFT:?}
+fail() {
+  echo "FAIL: $*" >&2
+  exit 1
+}
+cat >gelu.py <<'EOF'
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.gelu(x) + 1.0
+
+def get_inputs():
+    return [torch.randn(64, 4096)]
+
+def get_init_inputs():
+    return []
+EOF
+
+"$craft" profile gelu.py --trace t.json --plot t.svg --trace-blocks 3 >text || fail "profile ends with $?"
+grep -q 'MODELLED' text || fail "the report does not say that it is modelled"
+grep -q 'not measured' text || fail "the report does not say that it is no measurement"
+for word in 'bound  ' 'roofline' 'must move once' 'vector ' 'MTE2 ' 'MTE3 ' 'longest stalls'; do
+  grep -q "$word" text || fail "the report has no '$word'"
+done
+"$craft" profile gelu.py --json >a.json
+"$craft" gen gelu.py --no-verify -o project >/dev/null
+"$craft" profile project --json >b.json
+"$craft" profile project --json --threads 1 --order reverse >c.json
+"$craft" run gelu.py --json >d.json
+python3 - <<'EOF'
+import json
+
+def load(name):
+    return json.load(open(name))
+
+a, b, c, d = (load(n)["profile" if n != "d.json" else "run"] for n in ("a.json", "b.json", "c.json", "d.json"))
+d = d["time"]
+for key in ("us", "cycles", "bytes_in", "bytes_out", "must_in", "must_out", "cores"):
+    assert a[key] == b[key] == c[key] == d[key], key
+assert a["class"] == "modelled" and a["must_in"] == a["must_out"] == 64 * 4096 * 4
+assert a["us"] > a["launch_us"] > 0 and abs(a["us"] - a["launch_us"] - a["cycles"] / a["mhz"]) < 1e-6
+assert 0 < a["roofline_share"] < 1 and a["bound"] in ("launch", "memory", "unit", "latency")
+assert all(0 < u["busy"] <= u["busiest_core"] <= 1 for u in a["units"].values())
+assert any(s["unit"] == "vector" and s["edge"] == "MTE2_V" and s["for"] == "MTE2" for s in a["stalls"])
+assert all("hint" in s for s in a["stalls"] if s["at"] == "DeQue")
+
+t = load("t.json")
+assert t["otherData"]["class"] == "modelled"
+events = t["traceEvents"]
+spans = [e for e in events if e["ph"] == "X"]
+assert {e["pid"] for e in spans} == {0, 1, 2}
+assert {e["args"]["name"] for e in events if e["name"] == "thread_name"} >= {"vector", "MTE2", "MTE3", "scalar"}
+# instructions of one unit of one core do not overlap
+ends = {}
+for e in spans:
+    key = (e["pid"], e["tid"])
+    if e["cat"] == "instruction":
+        assert e["ts"] >= ends.get(key, 0) - 1e-4, e
+        ends[key] = e["ts"] + e["dur"]
+assert max(ends.values()) <= a["cycles"] / a["mhz"] + 1e-3
+# busy time of core 0's vector unit is that of the report
+busy = sum(e["dur"] for e in spans if e["pid"] == 0 and e["tid"] == 1) * a["mhz"]
+assert abs(busy - a["cores"][0]["busy"]["vector"]) < 1, busy
+# arrows start and end in pairs, forward in time
+start = {e["id"]: e for e in events if e["ph"] == "s"}
+end = {e["id"]: e for e in events if e["ph"] == "f"}
+assert start and start.keys() == end.keys()
+assert all(start[i]["ts"] <= end[i]["ts"] for i in start)
+assert {"MTE2_V", "V_MTE3"} <= {e["name"] for e in start.values()}
+EOF
+head -c 4 t.svg | grep -q '<svg' || fail "no picture"
+grep -q 'not measured' t.svg || fail "the picture does not say what it is"
+tail -n 1 t.svg | grep -q '</svg>' || fail "the picture has no end"
+
+# another chip, by name and by file
+"$craft" profile gelu.py --target 910b4 | grep -q '1500 MHz' || fail "--target"
+sed 's/"base": "arch2201"/"base": "arch2201", "launch": {"us": 77}/' "$AC_SOURCE/data/chips/ascend910b2.json" >slow.json
+"$craft" profile project --target slow.json | grep -q '77 us of overhead' || fail "--target FILE.json"
+echo '{"name": "x"}' >bad.json
+"$craft" profile gelu.py --target bad.json 2>err && fail "a chip file without figures is taken"
+grep -q 'no usable' err || fail "what is missing is not said"
+"$craft" profile gelu.py --trace /nonexistent/t.json >/dev/null 2>err && fail "a trace that cannot be written"
+grep -q 'cannot be written' err || fail "no message: $(cat err)"
+echo ok

@@ -28,7 +28,7 @@ for word in 'bound  ' 'roofline' 'must move once' 'vector ' 'MTE2 ' 'MTE3 ' 'lon
   grep -q "$word" text || fail "the report has no '$word'"
 done
 "$craft" profile gelu.py --json >a.json
-"$craft" gen gelu.py --no-verify -o project >/dev/null
+"$craft" gen gelu.py --no-verify --force -o project >/dev/null
 "$craft" profile project --json >b.json
 "$craft" profile project --json --threads 1 --order reverse >c.json
 "$craft" run gelu.py --json >d.json

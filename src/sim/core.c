@@ -157,6 +157,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   acsim_order_end(b);
   finish_block(s, b);
   acsim_order_free(b->order);
+  acsim_cache_free(b->cache);
   acsim_time_free(b->time);
   ac_arena_free(b->arena);
   free(b);
@@ -213,7 +214,11 @@ static void *work(void *arg) {
 
 /* With the lock held: everybody has come to SyncAll, or ended. */
 static void release(acsim_session *s) {
+  for (int64_t r = 0; r < s->count; r++)
+    if (s->waits[r]) acsim_cache_learn(s->waits[r]->block, NULL);
   acsim_trace_compare(s);
+  for (int64_t r = 0; r < s->count; r++)
+    if (s->waits[r]) acsim_cache_tell(s->waits[r]->block, AC_PIPE_S, 0);
   acsim_time_join(s);
   acsim_sync_forget(s);
   s->missing = s->done; /* on the device the others would wait for these for ever */

@@ -158,7 +158,9 @@ void acsim_bypass_get(const void *p, uint32_t bytes, void *out, const char *file
   acsim_order_begin(b);
   acsim_global g = {.ptr = (uint8_t *)(uintptr_t)p, .base = (uint8_t *)(uintptr_t)p};
   memset(out, 0, bytes);
+  b->bypass = true;
   if (acsim_gm_touch(b, AC_PIPE_S, "ReadGmByPassDCache", AT, &g, 0, bytes, GM_READ)) memcpy(out, p, bytes);
+  b->bypass = false;
 }
 /* Whole lines are not written back, so neighbours in a line are safe (asc-devkit docs/zh, WriteGmByPassDCache). */
 void acsim_bypass_set(void *p, uint32_t bytes, const void *v, const char *file, int32_t line) {

@@ -126,6 +126,7 @@ static bool share_line(const acsim_trace *a, const acsim_trace *b, span *common,
 
 /* Has what a did ended before b began? (by flags between the cores) */
 static bool before(const acsim_session *s, const acsim_trace *a, const acsim_trace *b) {
+  if (!a->epoch) return true; /* from before the last SyncAll */
   const acsim_clock *known = acsim_sync_known(s, b->rank, b->segment);
   return known && known[a->rank].k[a->pipe] >= a->epoch;
 }
@@ -161,6 +162,33 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
                                            : "");
 }
 
+/* What block a has in its data cache only, and block b, which comes after it, reads or writes over. */
+static void check_dirty(acsim_session *s, const acsim_trace *a, const acsim_trace *b, int64_t *work) {
+  acsim_trace x = *a;
+  uint64_t base = (uint64_t)(uintptr_t)a->m->start;
+  bool writes = b->how != GM_READ;
+  if (b->how == GM_DIRTY || !before(s, a, b)) return;
+  if (writes) { /* into the same line is enough */
+    x.start = base + (a->start - base) / LINE * LINE;
+    x.bytes = (a->start - base + a->bytes + LINE - 1) / LINE * LINE - (x.start - base);
+  }
+  span c;
+  if (!overlap(&x, b, &c, work)) return;
+  int64_t e = a->m->b.elem;
+  acsim_block who = {.s = s, .index = b->block, .rank = b->block};
+  acsim_fault_pair(
+      s, &who, writes ? "cache-lost" : "cache-not-cleaned", b->at, a->at,
+      writes ? "%s in block %lld writes elements %lld..%lld of %s, in a 64-byte line that block %lld has "
+               "changed in its data cache by SetValue at %s:%d and writes back whole later: "
+               "DataCacheCleanAndInvalid is missing there, before the blocks meet"
+             : "%s in block %lld reads elements %lld..%lld of %s, of which block %lld has a newer state in "
+               "its data cache, by SetValue at %s:%d: DataCacheCleanAndInvalid is missing there, before the "
+               "blocks meet",
+      b->op, (long long)b->block, (long long)(((int64_t)(c.lo - base)) / e),
+      (long long)(((int64_t)(c.hi - 1 - base)) / e), a->m->b.name, (long long)a->block, a->at.file ? a->at.file : "?",
+      a->at.line);
+}
+
 static bool harmless(const acsim_trace *a, const acsim_trace *b) {
   if (a->block == b->block || a->m != b->m) return true;
   return a->how == b->how && a->how != GM_WRITE; /* two reads, two atomic stores */
@@ -188,6 +216,11 @@ static void compare(acsim_session *s, acsim_trace *t, size_t n) {
       span c;
       work++;
       if (harmless(a, &t[i])) continue;
+      if (a->how == GM_DIRTY || t[i].how == GM_DIRTY) {
+        bool first = a->how == GM_DIRTY;
+        check_dirty(s, first ? a : &t[i], first ? &t[i] : a, &work);
+        continue;
+      }
       bool same = overlap(a, &t[i], &c, &work), line = !same && share_line(a, &t[i], &c, &work);
       if (!same && !line) continue;
       if (before(s, a, &t[i]) || before(s, &t[i], a) || acsim_sync_owns(s, c.lo, c.hi)) continue;

@@ -103,6 +103,7 @@ typedef struct acsim_worker acsim_worker;
 typedef struct acsim_wait acsim_wait;
 typedef struct acsim_sync acsim_sync;
 typedef struct acsim_pending acsim_pending;
+typedef struct acsim_cache acsim_cache;
 typedef struct acsim_block {
   acsim_session *s;
   acsim_worker *worker;
@@ -145,6 +146,7 @@ typedef struct acsim_block {
   bool bypass;                  /* a scalar access past the data cache is under way */
   uint32_t pool_used;           /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
+  acsim_cache *cache;           /* lines of global memory that the scalar unit holds; NULL: none yet */
   /* between blocks: core_sync.c */
   int kernel_type;                     /* KERNEL_TASK_TYPE; -1: not said */
   acsim_pending *pending[CROSS_FLAGS]; /* flags between cores that this block has set and not waited for */
@@ -246,7 +248,8 @@ typedef enum {
   GM_READ,
   GM_WRITE,
   GM_UPDATE /* atomic */,
-  GM_FILL /* a write that one more may follow */
+  GM_FILL, /* a write that one more may follow */
+  GM_DIRTY /* no access: bytes that are in the data cache only (core_cache.c) */
 } acsim_gm_how;
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
                     int64_t bytes, acsim_gm_how how);

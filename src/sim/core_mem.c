@@ -1,6 +1,6 @@
 /* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch or
  * acsim_gm_touch. */
-#include "sim/core_hazard.h"
+#include "sim/core_sync.h"
 #include "sim/core_simd.h"
 
 #include <stdlib.h>
@@ -288,6 +288,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if ((how == GM_READ || how == GM_UPDATE) && !filled) gm_poison(b, op, at, m, from, to);
   if (how != GM_READ) gm_written(b, at, m, from, to, how);
   acsim_order_global(b, pipe, op, at, m, p, bytes, how == GM_FILL ? GM_WRITE : how);
+  if (b->cache || pipe == AC_PIPE_S) acsim_cache_touch(b, pipe, op, at, m, p, bytes, how);
   return true;
 }
 

@@ -144,7 +144,7 @@ static acsim_clock publish(acsim_block *b, ac_pipe p, acsim_at at) {
 }
 
 /* With the lock held: the block says how far it is. */
-static void tell(acsim_block *b, round_ *r, const acsim_clock *own) {
+static void tell(acsim_block *b, round_ *r, const acsim_clock *own, ac_pipe pipe) {
   acsim_session *s = b->s;
   if (own->stamp.t >= r->latest.t) r->latest = own->stamp;
   if (!r->known) {
@@ -152,6 +152,7 @@ static void tell(acsim_block *b, round_ *r, const acsim_clock *own) {
     r->who = AC_NEW_N(s->sync->arena, uint8_t, s->count);
   }
   acsim_trace_hand_over(b);
+  acsim_cache_tell(b, pipe == AC_PIPE_COUNT ? AC_PIPE_S : pipe, own->k[pipe == AC_PIPE_COUNT ? AC_PIPE_S : pipe]);
   for (int64_t i = 0; b->peers && i < s->count; i++) join(&r->known[i], &b->peers[i]);
   join(&r->known[b->rank], own);
   if (!r->who[b->rank]) r->arrived++;
@@ -164,6 +165,7 @@ static void learn(acsim_block *b, const round_ *r, const acsim_wait *w) {
   acsim_time_wait(b, AC_PIPE_S, "", w->what, w->at, &r->latest);
   acsim_trace_hand_over(b);
   if (!b->order || !r->known) return;
+  acsim_cache_learn(b, r->known);
   if (!b->peers) b->peers = AC_NEW_N(b->arena, acsim_clock, s->count);
   for (int64_t i = 0; i < s->count; i++) join(&b->peers[i], &r->known[i]);
   acsim_order_learn(b, &r->known[b->rank]);
@@ -363,7 +365,7 @@ void acsim_sync_soft(const acsim_global *gm, const acsim_local *ub, int32_t core
   pthread_mutex_lock(&s->lock);
   channel *c = channel_of(s, CH_SOFT, (uint64_t)(uintptr_t)gm->ptr, need, (uint64_t)need * 32);
   acsim_wait w = {what, AT, b, round_full, round_lacks, c, times_there(s, c, b->rank)};
-  tell(b, round_of(s, c, w.number), &own);
+  tell(b, round_of(s, c, w.number), &own, AC_PIPE_COUNT);
   acsim_progress(s);
   bool on = acsim_wait_for(b, &w);
   if (on) learn(b, round_of(s, c, w.number), &w);
@@ -431,7 +433,7 @@ void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, i
   x->number = times_there(s, c, b->rank);
   while (*end) end = &(*end)->next;
   *end = x;
-  tell(b, round_of(s, c, x->number), &own);
+  tell(b, round_of(s, c, x->number), &own, p);
   acsim_progress(s);
   pthread_mutex_unlock(&s->lock);
 }
@@ -500,7 +502,7 @@ void acsim_ib(int32_t set, const acsim_global *gm, const acsim_local *ub, int32_
   pthread_mutex_lock(&s->lock);
   acsim_wait w = {what, AT, b, set ? flag_empty : flag_full, nobody, c, 0};
   bool on = acsim_wait_for(b, &w);
-  if (on && set) tell(b, &c->last, &own);
+  if (on && set) tell(b, &c->last, &own, AC_PIPE_COUNT);
   if (on) c->full = set;
   if (on && !set) learn(b, &c->last, &w);
   acsim_progress(s);
@@ -546,7 +548,7 @@ void acsim_turn(int32_t step, const acsim_global *gm, const acsim_local *ub, con
     if (on) learn(b, &c->last, &w);
   }
   if (on && step == 2) {
-    tell(b, &c->last, &own);
+    tell(b, &c->last, &own, AC_PIPE_COUNT);
     c->holder = 0;
     c->turn++;
     acsim_progress(s);

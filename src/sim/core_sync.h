@@ -30,6 +30,15 @@ bool acsim_sync_partial(const acsim_session *s);
 bool acsim_sync_owns(const acsim_session *s, uint64_t lo, uint64_t hi);
 /* All blocks have met: what was known before is of no use any more. */
 void acsim_sync_forget(acsim_session *s);
+/* ---- the scalar unit's data cache (core_cache.c) ---- */
+void acsim_cache_free(acsim_cache *c);
+/* An access to global memory that may be written. */
+void acsim_cache_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_gm *m, const uint8_t *p,
+                       int64_t bytes, acsim_gm_how how);
+/* With the session's lock held. */
+void acsim_cache_learn(acsim_block *b, const acsim_clock *known);
+void acsim_cache_tell(acsim_block *b, ac_pipe pipe, uint32_t epoch);
+
 /* Of a launch: a deadlock of all that wait. */
 void acsim_report_deadlock(acsim_session *s);
 

@@ -319,6 +319,8 @@ void acsim_ib(int32_t set, const acsim_global *gm, const acsim_local *ub, int32_
               const char *file, int32_t line);
 /* Blocks in turn: step 0 InitDetermineComputeWorkspace, 1 WaitPreBlock, 2 NotifyNextBlock. */
 void acsim_turn(int32_t step, const acsim_global *gm, const acsim_local *ub, const char *file, int32_t line);
+/* DataCacheCleanAndInvalid: from the tensor's first byte to the end of its line, or everything. */
+void acsim_cache_clean(const acsim_global *g, int32_t entire, const char *file, int32_t line);
 /* KERNEL_TASK_TYPE; key -1: the default. Gives the type back. */
 int32_t acsim_kernel_type(int32_t type, int64_t key, const char *file, int32_t line);
 int64_t acsim_sub_block(void); /* number of the vector core in its AI core */

@@ -257,7 +257,12 @@ inline void InitSocState() {
   acsim_mask_set(~0ull, ~0ull);
 }
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
-void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {}
+void DataCacheCleanAndInvalid(const GlobalTensor<T> &t, ACSIM_AT) {
+  acsim_cache_clean(&t.view_, line_kind == CacheLine::ENTIRE_DATA_CACHE, file, line);
+}
+/* Of UB nothing is cached. */
+template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
+void DataCacheCleanAndInvalid(const LocalTensor<T> &) {}
 
 template <typename T> void SetAtomicAdd() {
   acsim_atomic(ACSIM_ATOMIC_ADD, acsim::type_of<T>::id);

@@ -534,6 +534,7 @@ KERNEL(gm_rows) { /* rows that are stored, and a column that is read back: one r
 KERNEL(gm_scalar) { /* GlobalTensor::SetValue is not among what the compiler orders */
   FRAME;
   for (int i = 0; i < 8; i++) f.w.SetValue(i, 1.0f); /* early */
+  DataCacheCleanAndInvalid(f.w);
   order<HardEvent::S_MTE2>(mended);
   DataCopy(f.A, f.w, 8); /* late */
 }

@@ -91,6 +91,8 @@ typedef struct {
   bool colour; /* in ac_context_text() */
   int64_t max_elements;
   uint64_t seed;
+  int hazards;           /* an ac_hazard_check */
+  int64_t sample_blocks; /* of a shape too large to run in full: so many blocks, chosen by the seed; 0: the first, the last, one more */
 } ac_verify_options;
 /* Verifies a project; ac_context_text() is the report. */
 AC_API int ac_verify_project(ac_context *c, const ac_verify_options *o);
@@ -142,6 +144,7 @@ typedef struct {
   int threads;             /* every input: host threads; 0: all */
   double timeout;          /* every input: seconds for the run; 0: 60 */
   ac_hazard_check hazards; /* every input: accesses that nothing orders */
+  int64_t sample_blocks;   /* every input: run only so many blocks, chosen by source.seed; 0: all */
 } ac_run_options;
 #define AC_RUN_OPTIONS_INIT ((ac_run_options){0})
 /* One launch. ac_context_text() says what happened; 0 only if it ran without hazard or fault. Output files are written after the run, a

@@ -345,6 +345,8 @@ static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_
   *v = (ac_verify_opts){.dir = o->project, .progress = c->progress};
   v->cases.max_elements = o->max_elements;
   v->cases.seed = o->seed;
+  v->hazards = ac_hazards_of((ac_hazard_check)o->hazards);
+  v->sample_blocks = o->sample_blocks;
   ac_shape_arg *s = AC_NEW_N(c->arena, ac_shape_arg, o->n_shapes + 1);
   for (int i = 0; i < o->n_shapes; i++) {
     ac_shape_override x;

@@ -138,6 +138,11 @@ static bool take_run(arguments *a, int id, const char *v) {
   case OPT_HAZARDS:
     if (!choice("hazards", v, hazards, 3, &k)) return false;
     a->run.hazards = (ac_hazard_check)k;
+    a->verify.hazards = k;
+    break;
+  case OPT_SAMPLE:
+    if (!number("sample-blocks", v, &x)) return false;
+    a->run.sample_blocks = a->verify.sample_blocks = (int64_t)x;
     break;
   case OPT_ORDER:
     if (!choice("order", v, orders, 2, &k)) return false;

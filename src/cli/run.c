@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_NUMBERS = 16 };
+
 static void describe(ac_buf *b, const ac_sim_tensor *t) {
   int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, odd = 0;
   double lo = INFINITY, hi = -INFINITY, sum = 0;
@@ -30,7 +32,27 @@ static void report_tiling(ac_buf *b, const ac_target *t, const ac_sim_result *r)
   ac_puts(b, "\n");
 }
 
-static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r) {
+/* Which blocks a sampled run took; NULL: all. */
+static json_t *sample(ac_arena *a, const ac_run_options *o, const ac_sim_result *r) {
+  if (!o->sample_blocks || o->sample_blocks >= r->block_dim) return NULL;
+  int64_t *pick = AC_NEW_N(a, int64_t, o->sample_blocks + 1);
+  int64_t n = ac_sim_sample(o->sample_blocks, o->source.seed, r->block_dim, pick);
+  json_t *j = json_array();
+  for (int64_t i = 0; i < n; i++) json_array_append_new(j, json_integer(pick[i]));
+  return j;
+}
+
+static void report_sample(ac_buf *b, const json_t *blocks, const ac_sim_result *r) {
+  size_t n = json_array_size(blocks);
+  if (!n) return;
+  ac_puts(b, n == 1 ? "sample: only block " : "sample: only blocks ");
+  for (size_t i = 0; i < n && i < MOST_NUMBERS; i++)
+    ac_printf(b, "%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(blocks, i)));
+  if (n > MOST_NUMBERS) ac_printf(b, " and %zu more", n - MOST_NUMBERS);
+  ac_printf(b, " of %lld ran; what the others would write is not missed\n", (long long)r->block_dim);
+}
+
+static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const json_t *blocks) {
   if (r->refused) {
     ac_printf(b, "refused by the tiling code: %s\n", r->refused);
     return;
@@ -42,6 +64,7 @@ static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r) {
             r->wall);
   ac_time_line(b, &r->time);
   report_tiling(b, t, r);
+  report_sample(b, blocks, r);
   for (int i = 0; i < t->n; i++)
     if (t->tensors[i].output) describe(b, &t->tensors[i]);
   if (r->said) ac_printf(b, "printed:\n%s%s", r->said, r->said[strlen(r->said) - 1] == '\n' ? "" : "\n");
@@ -94,8 +117,10 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, ac_b
   ac_sim_result r = {0};
   ac_sim_opts opts = ac_target_opts(o);
   if (!ac_target_run(a, t, &opts, &r, d)) return AC_EXIT_FAILED;
-  report(text, t, &r);
+  json_t *blocks = sample(a, o, &r);
+  report(text, t, &r, blocks);
   json_object_set_new(result, "run", run_json(&r));
+  if (blocks) json_object_set_new(result, "sampled_blocks", blocks);
   if (r.faults.len) json_object_set_new(result, "faults", faults_json(&r));
   json_object_set_new(result, "outputs", outputs_json(t));
   if (r.said) json_object_set_new(result, "printed", json_string(r.said));

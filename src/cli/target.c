@@ -314,13 +314,17 @@ bool ac_target_files(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diag
 
 /* ---- every target ---- */
 
+ac_hazards ac_hazards_of(ac_hazard_check c) {
+  return c == AC_CHECK_OFF ? AC_HAZARDS_OFF : c == AC_CHECK_STRICT ? AC_HAZARDS_STRICT : AC_HAZARDS_ON;
+}
+
 ac_sim_opts ac_target_opts(const ac_run_options *o) {
-  static const ac_hazards checks[] = {
-      [AC_CHECK_ON] = AC_HAZARDS_ON, [AC_CHECK_STRICT] = AC_HAZARDS_STRICT, [AC_CHECK_OFF] = AC_HAZARDS_OFF};
   return (ac_sim_opts){.order = o->reverse ? AC_ORDER_REVERSE : AC_ORDER_FORWARD,
                        .threads = o->threads,
                        .timeout = o->timeout,
-                       .hazards = checks[o->hazards]};
+                       .hazards = ac_hazards_of(o->hazards),
+                       .sample = o->sample_blocks,
+                       .sample_seed = o->source.seed};
 }
 
 bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {

@@ -32,6 +32,7 @@ bool ac_target_program(ac_arena *a, const ac_program *p, const ac_graph *traced,
 bool ac_target_kernel(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d);
 /* The options that every kind of run takes. */
 ac_sim_opts ac_target_opts(const ac_run_options *o);
+ac_hazards ac_hazards_of(ac_hazard_check c);
 /* One run; as ac_sim_run. */
 bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
 /* Writes the outputs that have a file. */

@@ -69,6 +69,7 @@ void acsim_close(acsim_session *s) {
     free(s->gms.data[i]->twice);
     free(s->gms.data[i]->filled);
   }
+  free(s->pick);
   pthread_mutex_destroy(&s->faults.lock);
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->changed);
@@ -142,7 +143,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   b->s = s;
   b->worker = w;
   b->rank = rank;
-  b->index = s->first + (s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
+  b->index = acsim_index_at(s, s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
   b->arena = ac_arena_new();
   b->order = acsim_order_new(s);
   b->time = acsim_time_new(b);
@@ -297,13 +298,54 @@ static int host_threads(const acsim_session *s) {
   return (int)(n > s->count ? (s->count ? s->count : 1) : n);
 }
 
-/* Runs the blocks of the launch once. */
-static void run_blocks(acsim_session *s) {
-  int64_t all = s->block_dim * s->ratio;
+int64_t acsim_index_at(const acsim_session *s, int64_t position) {
+  return s->pick ? s->pick[position] : s->first + position;
+}
+int64_t acsim_position_of(const acsim_session *s, int64_t index) {
+  if (!s->pick) return index - s->first;
+  for (int64_t lo = 0, hi = s->count; lo < hi;) {
+    int64_t mid = lo + (hi - lo) / 2;
+    if (s->pick[mid] == index) return mid;
+    if (s->pick[mid] < index)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return -1;
+}
+
+int64_t ac_sim_sample(int64_t n, uint64_t seed, int64_t blocks, int64_t *to) {
+  int64_t k = 0;
+  for (int64_t i = 0; i < blocks && k < n; i++) {
+    seed += 0x9E3779B97F4A7C15u; /* splitmix64 */
+    uint64_t r = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9u;
+    r = (r ^ r >> 27) * 0x94D049BB133111EBu;
+    r ^= r >> 31;
+    if ((int64_t)(r % (uint64_t)(blocks - i)) < n - k) to[k++] = i; /* every set of n is as likely as any other */
+  }
+  return k;
+}
+
+/* Which cores run: all, a range, or a sample of the blocks with all cores of each. */
+static void choose_blocks(acsim_session *s) {
+  int64_t all = s->block_dim * s->ratio, n = s->cfg.sample;
   s->first = s->cfg.n_blocks ? s->cfg.first_block : 0;
   s->count = s->cfg.n_blocks ? s->cfg.n_blocks : all;
   if (s->first > all) s->first = all;
   if (s->count > all - s->first) s->count = all - s->first;
+  free(s->pick);
+  s->pick = NULL;
+  if (n <= 0 || n >= s->block_dim) return;
+  if (!(s->pick = calloc((size_t)(n * s->ratio), sizeof *s->pick))) exit(AC_LIMIT);
+  ac_sim_sample(n, s->cfg.sample_seed, s->block_dim, s->pick);
+  for (int64_t i = n * s->ratio - 1; i >= 0; i--) s->pick[i] = s->pick[i / s->ratio] * s->ratio + i % s->ratio;
+  s->first = 0;
+  s->count = n * s->ratio;
+}
+
+/* Runs the blocks of the launch once. */
+static void run_blocks(acsim_session *s) {
+  choose_blocks(s);
   s->next = s->done = s->arrived = s->cleared = s->missing = s->waiting = 0;
   s->phase = 0;
   s->stuck = s->restart = false;

@@ -45,8 +45,10 @@ typedef struct {
   ac_hazards hazards;            /* accesses that nothing orders: "hazard-raw", "hazard-war", "hazard-waw" */
   bool
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
-  bool no_time; /* do not model time */
+  bool no_time;                      /* do not model time */
   int64_t trace_blocks, trace_spans; /* as ac_sim_opts */
+  int64_t sample; /* run only so many blocks of each launch (0, or as many as there are: all), chosen by ... */
+  uint64_t sample_seed;
 } acsim_config;
 
 typedef struct acsim_session acsim_session;

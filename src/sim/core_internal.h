@@ -140,11 +140,11 @@ typedef struct acsim_block {
   int64_t scratch_bytes[2];
   ac_arena *arena;
   jmp_buf leave;
-  bool deq_set, deq_vector_set; /* SetDeqScale has been called, in its scalar and its vector form */
-  acsim_local deq_vector;       /* the 16 words of the vector form */
-  int8_t saturation;            /* CTRL bit 48: 0 the session's setting, 1 saturate, 2 do not */
-  bool bypass;                  /* a scalar access past the data cache is under way */
-  uint32_t pool_used;           /* of a memory, while a pool makes its buffers */
+  bool deq_set, deq_vector_set;             /* SetDeqScale has been called, in its scalar and its vector form */
+  acsim_local deq_vector;                   /* the 16 words of the vector form */
+  int8_t saturation;                        /* CTRL bit 48: 0 the session's setting, 1 saturate, 2 do not */
+  bool bypass;                              /* a scalar access past the data cache is under way */
+  uint32_t pool_used;                       /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
   acsim_cache *cache;           /* lines of global memory that the scalar unit holds; NULL: none yet */
   /* between blocks: core_sync.c */
@@ -179,12 +179,13 @@ struct acsim_session {
   void (*call)(void *);
   void *user;
   int64_t first, count, next, done, arrived, cleared, missing;
+  int64_t *pick; /* the blocks that run, ascending; NULL: [first, first + count) */
   uint64_t phase;
   uint8_t *state;       /* acsim_block_state by rank */
   acsim_traces *traces; /* what the blocks did to global memory since the last SyncAll, by rank */
   int running, threads;
   pthread_t *handles;
-  acsim_times *times; /* NULL: time is not modelled */
+  acsim_times *times;                       /* NULL: time is not modelled */
   int64_t vector_elements, copied_elements; /* of the blocks that have ended */
   int n_handles, cap_handles;
   acsim_wait **waits; /* by rank; NULL: does not wait */
@@ -201,6 +202,10 @@ extern _Thread_local acsim_session *acsim_current;
 
 /* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
 acsim_block *acsim_here(const char *what);
+
+/* Number of the block at a position among those that run, and back (outside of [0, count): it does not run). */
+int64_t acsim_index_at(const acsim_session *s, int64_t position);
+int64_t acsim_position_of(const acsim_session *s, int64_t index);
 
 /* Records a fault; b may be NULL (of no block). */
 void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...)

@@ -344,7 +344,7 @@ void acsim_gm_report(acsim_session *s) {
   for (size_t i = 0; i < s->gms.len; i++) {
     acsim_gm *m = s->gms.data[i];
     if (!m->written || m->b.kind == ACSIM_WORKSPACE) continue;
-    bool whole = !s->cfg.n_blocks && m->b.kind == ACSIM_OUTPUT && !m->b.zeroed;
+    bool whole = !s->cfg.n_blocks && !s->cfg.sample && m->b.kind == ACSIM_OUTPUT && !m->b.zeroed;
     runs never = whole ? find_runs(m->written, m->elems, true) : (runs){0};
     if (never.count)
       acsim_fault(s, NULL, "never-written", (acsim_at){0}, "%s of %s %s never written (%lld of %lld)",

@@ -202,7 +202,7 @@ static int64_t turned(const acsim_session *s, int64_t i) {
   return s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - i : i;
 }
 static int64_t index_of(const acsim_session *s, int64_t rank) {
-  return s->first + turned(s, rank);
+  return acsim_index_at(s, turned(s, rank));
 }
 /* The first block that has not come. */
 static int64_t round_lacks(const acsim_wait *w) {
@@ -212,7 +212,7 @@ static int64_t round_lacks(const acsim_wait *w) {
   int64_t group = c->kind == CH_CROSS ? (int64_t)(c->id >> 8) - 1 : -1;
   for (int64_t i = 0; i < s->count; i++) { /* by index, so that the message does not depend on the order */
     int64_t rank = turned(s, i);
-    bool member = group < 0 ? i < c->need : (i + s->first) / s->ratio == group;
+    bool member = group < 0 ? i < c->need : acsim_index_at(s, i) / s->ratio == group;
     if (member && (!r->who || !r->who[rank])) return rank;
   }
   return -1;
@@ -350,7 +350,7 @@ void acsim_sync_soft(const acsim_global *gm, const acsim_local *ub, int32_t core
   b->calls++;
   int64_t all = s->count, need = cores ? cores : all;
   if (too_many_blocks(b, what, AT)) acsim_leave(b);
-  if (need > all || b->index - s->first >= need) {
+  if (need > all || acsim_position_of(s, b->index) >= need) {
     acsim_fault(s, b, "deadlock", AT,
                 need > all
                     ? "%s of %lld cores, and the launch has %lld: the device waits for ever"
@@ -542,7 +542,8 @@ void acsim_turn(int32_t step, const acsim_global *gm, const acsim_local *ub, con
   channel *c = channel_of(s, CH_TURN, (uint64_t)(uintptr_t)gm->ptr, 1, (uint64_t)bytes);
   bool on = true, taken = c->holder == b->rank + 1;
   if (step == 1 || !taken) { /* without its wait: reported, and then as if it had been there */
-    acsim_wait w = {what, AT, b, my_turn, whose_turn, c, times_there(s, c, b->rank) * s->count + b->index - s->first};
+    acsim_wait w = {
+        what, AT, b, my_turn, whose_turn, c, times_there(s, c, b->rank) * s->count + acsim_position_of(s, b->index)};
     on = acsim_wait_for(b, &w);
     if (on) c->holder = b->rank + 1;
     if (on) learn(b, &c->last, &w);

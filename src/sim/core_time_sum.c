@@ -163,7 +163,7 @@ static int64_t place_blocks(acsim_session *s) {
     int c = 0;
     for (int i = 1; i < t->cores; i++)
       if (end[i] < end[c]) c = i;
-    int64_t index = k - s->first;
+    int64_t index = acsim_position_of(s, k);
     time_block *b = index >= 0 && index < s->count ? &t->blocks[reverse ? s->count - 1 - index : index] : NULL;
     if (b) keep_spans(s, b, c, k, end[c] + (int64_t)(t->us * t->mhz * ACSIM_TICKS));
     end[c] += b ? b->ticks : mean;

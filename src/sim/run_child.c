@@ -144,7 +144,8 @@ static void check_inferred(ac_run_shared *o) {
 static int host_problem(ac_run_shared *o) {
   const acsim_host_call *c = &o->call;
   if (c->status == ACSIM_HOST_REFUSED) return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", "");
-  if (c->status == ACSIM_HOST_SHAPE_FAILED) return ac_run_problem_note(o, AC_RUN_REFUSED, "InferShape refuses the shapes");
+  if (c->status == ACSIM_HOST_SHAPE_FAILED)
+    return ac_run_problem_note(o, AC_RUN_REFUSED, "InferShape refuses the shapes");
   char copy[sizeof c->message];
   memcpy(copy, c->message, sizeof copy);
   copy[sizeof copy - 1] = 0;
@@ -217,7 +218,9 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .trace_blocks = j->trace ? j->opts->trace_blocks : 0,
                                     .trace_spans = j->trace ? j->trace->cap : 0,
                                     .first_block = j->opts->first_block,
-                                    .n_blocks = j->opts->n_blocks});
+                                    .n_blocks = j->opts->n_blocks,
+                                    .sample = j->opts->sample,
+                                    .sample_seed = j->opts->sample_seed});
 }
 
 void *ac_run_map(ac_run_shared *o, int64_t bytes) {
@@ -305,8 +308,8 @@ static int run_msopgen(const ac_run_job *j) {
   int n = gather_args(j, s, &e);
   if (count() != n + 2)
     return ac_run_problem_note(o, AC_RUN_HOST_MISFIT,
-                   "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d", j->lib->spec.op,
-                   (int)count(), n, n + 2);
+                               "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d",
+                               j->lib->spec.op, (int)count(), n, n + 2);
   void *workspace = ac_run_map(o, o->workspace);
   if (o->problem) return 0;
   int64_t system = (int64_t)o->call.library_workspace;
@@ -412,7 +415,10 @@ static void watch_crashes(ac_run_shared *o) {
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
   if (!(j->deadline > 0)) watch_crashes(j->out);
-  int status = j->direct ? ac_direct_child(j) : j->launch ? ac_run_kernel_child(j) : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j) : run_direct(j);
+  int status = j->direct                             ? ac_direct_child(j)
+               : j->launch                           ? ac_run_kernel_child(j)
+               : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j)
+                                                     : run_direct(j);
   j->out->ok = status == 0 && j->out->problem == AC_RUN_NONE;
   j->out->stage = AC_STAGE_DONE;
   return status;

@@ -98,7 +98,14 @@ typedef struct {
       in_process; /* ac_sim_run_program only: no child. For loops over many small runs; out of memory ends this process */
   bool no_time;                      /* do not model time: a little faster on this host */
   int64_t trace_blocks, trace_spans; /* keep the instructions of the first blocks of each launch, so many at most */
+  int64_t
+      sample; /* run only so many blocks, those of ac_sim_sample; 0: all. Unwritten elements are then not an error */
+  uint64_t sample_seed;
 } ac_sim_opts;
+
+/* Which n of `blocks` blocks a sample with this seed takes: ascending in `to`, which has room for n; every set is equally likely. Returns how
+ * many: fewer than n only where there are fewer. */
+int64_t ac_sim_sample(int64_t n, uint64_t seed, int64_t blocks, int64_t *to);
 
 /* A fault that the machine reports: out of bounds, misaligned, use before write, queue misuse, element never or twice written... */
 typedef struct {

@@ -146,6 +146,9 @@ static json_t *case_json(const ac_verify_case *c) {
   json_object_set_new(j, "sampled", json_boolean(c->sampled));
   json_object_set_new(j, "block_dim", json_integer(c->block_dim));
   json_object_set_new(j, "blocks_run", json_integer(c->blocks_run));
+  json_t *blocks = c->sampled ? json_array() : NULL;
+  for (size_t i = 0; i < c->blocks.len; i++) json_array_append_new(blocks, json_integer(c->blocks.data[i]));
+  if (blocks) json_object_set_new(j, "blocks", blocks);
   json_object_set_new(j, "host_seconds", number(c->wall));
   return j;
 }

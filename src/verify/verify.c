@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLED_BLOCKS = 3, MOST_EDGES = 6 };
+enum { SAMPLED_BLOCKS = 3, MOST_EDGES = 6, SAMPLE_SECONDS = 120, MOST_NUMBERS = 12 };
 static const int64_t SAMPLE_ELEMENTS = 48 << 20; /* of one block: more is not simulated */
 
 typedef struct {
@@ -152,6 +152,17 @@ static void note_bad(run *x, ac_vcase *v, ac_verify_case *c, int out, const ac_c
   fail(x, c, ac_sprintf(x->a, "%lld of %lld elements of %s are wrong", (long long)k->bad, (long long)k->n, t->name));
 }
 
+/* "blocks 0, 17, 40" */
+static const char *block_numbers(ac_arena *a, const ac_verify_case *c) {
+  ac_buf b;
+  ac_buf_init(&b, a);
+  ac_puts(&b, c->blocks_run == 1 ? "block " : "blocks ");
+  for (size_t i = 0; i < c->blocks.len && i < MOST_NUMBERS; i++)
+    ac_printf(&b, i ? ", %lld" : "%lld", (long long)c->blocks.data[i]);
+  if (c->blocks.len > MOST_NUMBERS) ac_printf(&b, " and %zu more", c->blocks.len - MOST_NUMBERS);
+  return ac_buf_str(&b);
+}
+
 static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
   int64_t compared = 0;
   for (int o = 0; o < v->n_outputs; o++) {
@@ -168,7 +179,7 @@ static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
     ac_push(x->a, &c->hints, "look at the rounding mode of the last Cast");
   }
   if (v->sampled && c->verdict == AC_V_PASS)
-    c->why = compared ? ac_sprintf(x->a, "%lld of %lld blocks, %lld elements compared", (long long)c->blocks_run,
+    c->why = compared ? ac_sprintf(x->a, "%s of %lld, %lld elements compared", block_numbers(x->a, c),
                                    (long long)c->block_dim, (long long)compared)
                       : "the blocks that ran wrote less than a page: nothing was compared";
   if (v->sampled && !compared && c->verdict == AC_V_PASS) c->verdict = AC_V_SKIPPED;
@@ -235,7 +246,10 @@ static void poison_outputs(ac_vcase *v) {
 
 static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
   for (int order = AC_ORDER_FORWARD; order <= AC_ORDER_REVERSE && c->verdict == AC_V_PASS; order++) {
-    ac_sim_opts o = {.order = (ac_block_order)order, .threads = x->o->threads, .timeout = x->o->case_seconds};
+    ac_sim_opts o = {.order = (ac_block_order)order,
+                     .threads = x->o->threads,
+                     .timeout = x->o->case_seconds,
+                     .hazards = x->o->hazards};
     poison_outputs(v);
     if (!simulate(x, form, v, &o, c)) return;
     c->blocks_run = c->block_dim;
@@ -244,6 +258,21 @@ static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
       ac_push(x->a, &c->hints, "it fails only when the blocks run in reverse: one block relies on another's result");
     if (c->block_dim <= 1) return; /* one block has one order */
   }
+}
+
+/* As many blocks as were asked for, in one launch. */
+static void run_sample(run *x, int form, ac_vcase *v, ac_verify_case *c, int64_t blocks) {
+  ac_sim_opts o = {.sample = x->o->sample_blocks,
+                   .sample_seed = x->o->cases.seed,
+                   .threads = x->o->threads,
+                   .timeout = x->o->case_seconds > 0 ? x->o->case_seconds : SAMPLE_SECONDS,
+                   .hazards = x->o->hazards};
+  int64_t most = o.sample < blocks ? o.sample : blocks, *pick = AC_NEW_N(x->a, int64_t, most + 1);
+  if (!simulate(x, form, v, &o, c)) return;
+  c->blocks_run = ac_sim_sample(most, o.sample_seed, blocks, pick);
+  for (int64_t i = 0; i < c->blocks_run; i++) ac_push(x->a, &c->blocks, pick[i]);
+  c->block_dim = blocks;
+  if (c->verdict == AC_V_PASS) compare_outputs(x, v, c);
 }
 
 /* Tiling at full size, then the first, the last and a random block. */
@@ -256,15 +285,20 @@ static void run_sampled(run *x, int form, ac_vcase *v, ac_verify_case *c) {
     c->why = "only the tiling code ran (it accepts the shape): a block is too large to simulate";
     return;
   }
+  if (x->o->sample_blocks) {
+    run_sample(x, form, v, c, blocks);
+    return;
+  }
   int64_t pick[SAMPLED_BLOCKS] = {0, blocks - 1, blocks / 2 + (int64_t)(x->o->cases.seed % 7)};
   int64_t most = v->elements / blocks > SAMPLE_ELEMENTS / 4 ? 2 : SAMPLED_BLOCKS;
   for (int64_t k = 0; k < most && c->verdict == AC_V_PASS; k++) {
     bool again = pick[k] >= blocks;
     for (int64_t j = 0; j < k; j++) again = again || pick[j] == pick[k];
     if (again) continue;
-    o = (ac_sim_opts){.first_block = pick[k], .n_blocks = 1, .threads = 1, .timeout = 120};
+    o = (ac_sim_opts){.first_block = pick[k], .n_blocks = 1, .threads = 1, .timeout = 120, .hazards = x->o->hazards};
     if (!simulate(x, form, v, &o, c)) return;
     c->blocks_run++;
+    ac_push(x->a, &c->blocks, pick[k]);
   }
   c->block_dim = blocks;
   if (c->verdict == AC_V_PASS) compare_outputs(x, v, c);

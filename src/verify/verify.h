@@ -140,7 +140,8 @@ typedef struct {
   ac_strvec hints;
   bool sampled; /* only some blocks ran */
   int64_t block_dim, blocks_run, elements;
-  double wall; /* seconds on this host */
+  double wall;                   /* seconds on this host */
+  AC_VEC(int64_t) blocks;        /* of a sampled case: which ran */
   AC_VEC(ac_sim_fault) warnings; /* fail nothing */
 } ac_verify_case;
 
@@ -164,6 +165,9 @@ typedef struct {
   double seconds;   /* further cases are skipped after so long (and reported as skipped); 0: no limit */
   int max_failures; /* further cases are skipped after so many failed; 0: never */
   FILE *progress;   /* a terminal for the progress line, or NULL */
+  ac_hazards hazards;
+  int64_t
+      sample_blocks; /* of a shape too large to run in full: so many blocks, chosen by cases.seed; 0: the first, the last and one more */
 } ac_verify_opts;
 /* False when nothing could be verified (diagnostics say why); a failing verification is true with report->ok false. */
 bool ac_verify(ac_arena *a, const ac_verify_opts *o, ac_verify_report *r, ac_diags *d);

@@ -120,6 +120,20 @@ assert read('changed.npy')[1] == [2.0] * 64
 assert read('one.npy')[1] == [1.0] * 64"
 run 2 '--hazards is on, strict or off' "$k/launch.cpp" --entry careless --inout one.npy --blocks 1 --hazards maybe
 
+# ---- some blocks only: chosen by the seed, said, and what the others would write is not missed
+run 0 'only blocks [0-9]*, [0-9]* of 8 ran' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 \
+  --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
+cp out first
+run 0 '' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
+[ "$(grep sample: first)" = "$(grep sample: out)" ]
+"$ASCENDCRAFT" run "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 \
+  --sample-blocks 3 --seed 6 --json >json
+"$python" -c "
+import json
+j = json.load(open('json'))
+b = j['sampled_blocks']
+assert len(b) == 3 and sorted(set(b)) == b and b[-1] < 8, j"
+
 # ---- limits, JSON, what a kernel prints
 run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
 "$ASCENDCRAFT" run "$k/add.cpp" $io --tiling totalLength=2048,tileNum=4 --json >json

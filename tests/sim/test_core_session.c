@@ -87,6 +87,37 @@ static void some_blocks(void **state) {
   acsim_close(s);
 }
 
+static void a_sample_of_blocks(void **state) {
+  (void)state;
+  int times[8] = {0};
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    int64_t pick[8], again[8];
+    assert_int_equal(ac_sim_sample(3, seed, 8, pick), 3);
+    assert_int_equal(ac_sim_sample(3, seed, 8, again), 3);
+    assert_memory_equal(pick, again, 3 * sizeof *pick);
+    for (int i = 0; i < 3; i++) {
+      assert_true(pick[i] >= 0 && pick[i] < 8 && (!i || pick[i - 1] < pick[i]));
+      times[pick[i]]++;
+    }
+  }
+  for (int i = 0; i < 8; i++) assert_true(times[i] > 100 && times[i] < 200); /* 150 each, on the average */
+  int64_t all[2];
+  assert_int_equal(ac_sim_sample(5, 1, 2, all), 2);
+  for (int order = AC_ORDER_FORWARD; order <= AC_ORDER_REVERSE; order++) {
+    data d = {.x = {0}};
+    int64_t pick[3];
+    ac_sim_sample(3, 11, 8, pick);
+    acsim_session *s =
+        open_with(&d, (acsim_config){.sample = 3, .sample_seed = 11, .order = (ac_block_order)order}, false);
+    acsim_launch(s, 8, 0, copy_eight, &d);
+    acsim_launch(s, 2, 0, copy_eight, &d); /* fewer than asked for: all of them */
+    for (int i = 0; i < 8; i++)
+      assert_int_equal(d.seen[i], (i == pick[0]) + (i == pick[1]) + (i == pick[2]) + (i < 2));
+    assert_int_equal(acsim_blocks_run(s), 5);
+    acsim_close(s);
+  }
+}
+
 static void launches_add_up(void **state) {
   (void)state;
   data d = {.x = {0}};
@@ -212,10 +243,10 @@ int main(void) {
   ac_diags diags;
   ac_diags_init(&diags, arena);
   chip = ac_chip_load(arena, "ascend910b2", &diags);
-  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),      cmocka_unit_test(some_blocks),
-                                 cmocka_unit_test(launches_add_up), cmocka_unit_test(atomics_in_order),
-                                 cmocka_unit_test(saturation),      cmocka_unit_test(faults_are_merged),
-                                 cmocka_unit_test(barriers)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),         cmocka_unit_test(some_blocks),
+                                 cmocka_unit_test(a_sample_of_blocks), cmocka_unit_test(launches_add_up),
+                                 cmocka_unit_test(atomics_in_order),   cmocka_unit_test(saturation),
+                                 cmocka_unit_test(faults_are_merged),  cmocka_unit_test(barriers)};
   int rc = chip ? cmocka_run_group_tests(t, NULL, NULL) : 1;
   ac_arena_free(arena);
   return rc;

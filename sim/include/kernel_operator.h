@@ -16,7 +16,7 @@
 #define __NPU_ARCH__ 2201
 #endif
 
-#include "acsim/kernel_lib.h"
+#include "acsim/kernel_rows.h"
 #include "acsim/kernel_sync.h"
 
 /* ---- tiling ---- */

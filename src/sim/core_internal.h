@@ -136,8 +136,8 @@ typedef struct acsim_block {
   uint64_t deq_scale;               /* SetDeqScale */
   uint64_t address[8][8];           /* VA0 .. VA7 */
   uint16_t generation;
-  void *scratch[2]; /* of the library's functions */
-  int64_t scratch_bytes[2];
+  void *scratch[6]; /* of the library's functions */
+  int64_t scratch_bytes[6];
   ac_arena *arena;
   jmp_buf leave;
   bool deq_set, deq_vector_set;             /* SetDeqScale has been called, in its scalar and its vector form */

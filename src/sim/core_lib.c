@@ -136,6 +136,8 @@ static double value_of(int op, double x, double y) {
   case ACSIM_LIB_Fmod: return fmod(x, y);
   case ACSIM_LIB_ExpTaylor: return exp(x);
   case ACSIM_LIB_Power: return power(x, y);
+  case ACSIM_LIB_GeGLU: return x * value_of(ACSIM_LIB_Gelu, y, 0);
+  case ACSIM_LIB_ReGlu: return x * (y > 0 ? y : y != y ? y : 0);
   default: return NAN;
   }
 }
@@ -155,6 +157,7 @@ static bool floating(int type) {
 
 static bool types_ok(acsim_block *b, const acsim_library *c, acsim_at at) {
   bool ok = c->type == ACSIM_F32 || c->type == ACSIM_F16;
+  if (c->op == ACSIM_LIB_ReGlu) ok = ok || c->type == ACSIM_BF16;
   if (c->op == ACSIM_LIB_Xor) ok = c->type == ACSIM_I16 || c->type == ACSIM_U16;
   if (c->op == ACSIM_LIB_Power) ok = ok || c->type == ACSIM_I32;
   if (c->op == ACSIM_LIB_LibAxpy) ok = ok && (c->dst_type == c->type || c->dst_type == ACSIM_F32);
@@ -190,7 +193,8 @@ static void compute_all(acsim_block *b, const acsim_library *c) {
       continue;
     }
     double p = ac_load((ac_dtype)c->type, x, i), q = y ? ac_load((ac_dtype)c->type, y, i) : c->f;
-    double v = c->op == ACSIM_LIB_LibAxpy ? ac_load((ac_dtype)c->dst_type, d, i) + p * c->f
+    double v = c->op == ACSIM_LIB_SwiGLU    ? p * value_of(ACSIM_LIB_Swish, q, c->f)
+               : c->op == ACSIM_LIB_LibAxpy ? ac_load((ac_dtype)c->dst_type, d, i) + p * c->f
                : c->scalar_first          ? value_of(c->op, q, p)
                                           : value_of(c->op, p, q);
     ac_store((ac_dtype)c->dst_type, d, i, v);
@@ -220,7 +224,8 @@ void acsim_lib(const acsim_library *c, const char *file, int32_t line) {
     return;
   }
   /* the functions that are one instruction may work in place; the others may not (asc-devkit docs/zh, each function) */
-  bool one = need == 0 || c->op == ACSIM_LIB_ClampMax || c->op == ACSIM_LIB_ClampMin;
+  bool gated = c->op == ACSIM_LIB_SwiGLU || c->op == ACSIM_LIB_GeGLU || c->op == ACSIM_LIB_ReGlu;
+  bool one = (need == 0 && !gated) || c->op == ACSIM_LIB_ClampMax || c->op == ACSIM_LIB_ClampMin;
   if (!one) acsim_lib_apart(b, name, AT, c->dst, n, c->a, n, "dst and src");
   if (!one && c->b) acsim_lib_apart(b, name, AT, c->dst, n, c->b, n, "dst and src1");
   compute_all(b, c);

@@ -10,4 +10,9 @@ bool acsim_lib_tmp(acsim_block *b, const char *name, acsim_at at, const acsim_lo
 bool acsim_lib_apart(acsim_block *b, const char *name, acsim_at at, const acsim_local *x, int64_t nx,
                      const acsim_local *y, int64_t ny, const char *what);
 
+/* A tree over neighbours inside a repeat, then over the repeats' results, in the type acc. */
+double acsim_lib_tree(acsim_block *b, int acc, const uint8_t *row, int64_t n);
+/* Scratch memory of the host, used again by the next call; different numbers (0..5) are apart. */
+void *acsim_lib_scratch(acsim_block *b, int which, int64_t bytes);
+
 #endif

@@ -18,7 +18,7 @@ static bool no_type(acsim_block *b, const char *name, int type, acsim_at at) {
   return false;
 }
 /* Scratch memory of the host, used again by the next row: 0 and 1 are apart. */
-static void *scratch(acsim_block *b, int which, int64_t bytes) {
+void *acsim_lib_scratch(acsim_block *b, int which, int64_t bytes) {
   if (b->scratch_bytes[which] < bytes) {
     b->scratch_bytes[which] = 2 * bytes;
     b->scratch[which] = ac_alloc_n(b->arena, (size_t)bytes, 2);
@@ -32,9 +32,9 @@ static void marked(acsim_block *b, const acsim_local *t, int64_t off, int64_t n)
 /* ---- Sum and Mean ---- */
 
 /* Tree inside a repeat, then a tree over the repeats' results, in the type `acc`. */
-static double tree(acsim_block *b, int acc, const uint8_t *row, int64_t n) {
+double acsim_lib_tree(acsim_block *b, int acc, const uint8_t *row, int64_t n) {
   int es = acsim_type_bytes(acc), lanes = REPEAT / es;
-  uint8_t *part = scratch(b, 0, (n / lanes + 2) * 4);
+  uint8_t *part = acsim_lib_scratch(b, 0, (n / lanes + 2) * 4);
   int64_t count = n;
   const uint8_t *from = row;
   do {
@@ -88,12 +88,12 @@ void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *d
     if (!acsim_touch(b, AC_PIPE_V, name, AT, x, 2)) return;
     const uint8_t *row = acsim_data(b, src, r * inner * es);
     if (acc != type) {
-      uint8_t *wide = scratch(b, 1, n * 4);
+      uint8_t *wide = acsim_lib_scratch(b, 1, n * 4);
       acsim_math_cast(acc, type, AC_RN_NONE, wide, row, n, acsim_saturates(b));
       row = wide;
     }
     uint8_t v[4];
-    ac_store((ac_dtype)acc, v, 0, tree(b, acc, row, n));
+    ac_store((ac_dtype)acc, v, 0, acsim_lib_tree(b, acc, row, n));
     if (mean) acsim_math_scalar(ACSIM_OP_Muls, acc, v, v, (double)(1.0f / (float)n), 0, 1, acsim_saturates(b));
     ac_store((ac_dtype)type, acsim_data(b, dst, 0), r, ac_load((ac_dtype)acc, v, 0));
     marked(b, dst, r * es, es);
@@ -220,9 +220,9 @@ static void softmax_row(acsim_block *b, const acsim_softmax *c, int64_t row) {
       if (!(x <= top)) top = x;
     }
   }
-  float *e = scratch(b, 1, c->valid_k * 4);
+  float *e = acsim_lib_scratch(b, 1, c->valid_k * 4);
   for (int64_t i = 0; i < c->valid_k; i++) e[i] = (float)exp((double)((float)ac_load((ac_dtype)c->type, s, i) - top));
-  if (c->kind != ACSIM_SOFTMAX_SIMPLE) sum = (float)tree(b, ACSIM_F32, (const uint8_t *)e, c->valid_k);
+  if (c->kind != ACSIM_SOFTMAX_SIMPLE) sum = (float)acsim_lib_tree(b, ACSIM_F32, (const uint8_t *)e, c->valid_k);
   uint8_t *d = acsim_data(b, c->dst, off);
   for (int64_t i = 0; i < c->valid_k; i++) ac_store((ac_dtype)c->type, d, i, (double)(e[i] / sum));
   marked(b, c->dst, off, c->valid_k * es);
@@ -236,10 +236,10 @@ static void gradient_row(acsim_block *b, const acsim_softmax *c, int64_t row) {
   int es = acsim_type_bytes(c->type);
   int64_t off = row * c->k * es;
   const uint8_t *y = acsim_data(b, c->src, off), *g = acsim_data(b, c->sum, off);
-  float *p = scratch(b, 1, c->valid_k * 4);
+  float *p = acsim_lib_scratch(b, 1, c->valid_k * 4);
   for (int64_t i = 0; i < c->valid_k; i++)
     p[i] = (float)ac_load((ac_dtype)c->type, y, i) * (float)ac_load((ac_dtype)c->type, g, i);
-  float sum = (float)tree(b, ACSIM_F32, (const uint8_t *)p, c->valid_k);
+  float sum = (float)acsim_lib_tree(b, ACSIM_F32, (const uint8_t *)p, c->valid_k);
   if (c->kind == ACSIM_SOFTMAX_GRAD_FRONT) {
     put_row(b, c->dst, c->type, row, sum);
     return;

@@ -5,6 +5,7 @@
 
 #include "acsim/host_context.h"
 #include "acsim/library_table.h"
+#include "acsim/library_tilings.h"
 
 namespace ge {
 /* A shape of any rank, as graph/tensor.h has it. */
@@ -62,6 +63,12 @@ TILING_DATA_FIELD_DEF(uint32_t, tailM);
 TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize);
 TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize);
 END_TILING_DATA_DEF;
+using LogSoftMaxTiling = SoftMaxTiling;
+#define X(name)               \
+  BEGIN_TILING_DATA_DEF(name) \
+  ACSIM_FIELDS_##name(TILING_DATA_FIELD_DEF) END_TILING_DATA_DEF
+ACSIM_LIBRARY_TILINGS(X)
+#undef X
 } // namespace optiling
 
 namespace AscendC {

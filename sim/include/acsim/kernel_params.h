@@ -4,6 +4,7 @@
 #define ACSIM_KERNEL_PARAMS_H
 
 #include "acsim/kernel_tensor.h"
+#include "acsim/library_tilings.h"
 
 namespace AscendC {
 struct MrgSort4Info {
@@ -109,11 +110,13 @@ struct SelectWithBytesMaskShapeInfo {
       : firstAxis(first), srcLastAxis(src), maskLastAxis(mask) {}
   uint32_t firstAxis = 0, srcLastAxis = 0, maskLastAxis = 0;
 };
+enum class SoftmaxMode { SOFTMAX_NORMAL = 0, SOFTMAX_OUTPUT_WITHOUT_BRC = 1 };
 struct SoftmaxConfig {
   bool isCheckTiling = true;
   uint32_t oriSrcM = 0, oriSrcK = 0;
+  SoftmaxMode mode = SoftmaxMode::SOFTMAX_NORMAL;
 };
-constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0};
+constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_NORMAL};
 } // namespace AscendC
 
 /* The library's own tiling data: plain numbers that its host functions fill. (kernel_tiling.h, 8.1) */
@@ -123,4 +126,12 @@ struct SoftMaxTiling {
            tailReduceSize = 0;
 };
 using LogSoftMaxTiling = SoftMaxTiling;
+#define ACSIM_FIELD(type, name) type name = 0;
+#define X(name)                    \
+  struct name {                    \
+    ACSIM_FIELDS_##name(ACSIM_FIELD) \
+  };
+ACSIM_LIBRARY_TILINGS(X)
+#undef X
+#undef ACSIM_FIELD
 #endif

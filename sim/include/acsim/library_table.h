@@ -45,7 +45,10 @@
   X(Fmod, 6, 0, 0)             \
   X(ExpTaylor, 8, 3, 3)        \
   X(Power, 0, 0, 0)            \
-  X(LibAxpy, 4, 1, 1)
+  X(LibAxpy, 4, 1, 1)          \
+  X(SwiGLU, 6, 0, 0)           \
+  X(GeGLU, 4, 0, 0)            \
+  X(ReGlu, 6, 1, 1)
 
 enum {
 #define X(name, half, single, reuse) ACSIM_LIB_##name,

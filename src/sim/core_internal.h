@@ -146,6 +146,10 @@ typedef struct acsim_block {
   bool bypass;                              /* a scalar access past the data cache is under way */
   uint32_t pool_used;                       /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
+  uint8_t mask_by;              /* who set the mask register: ACSIM_MASK_FULL ... */
+  acsim_at mask_at, counter_at; /* where; SetMaskCount or SetMaskNorm */
+  const char *mask_lost;        /* the count form that made an end of a mask; NULL: none */
+  acsim_at mask_lost_at, mask_was_at;
   acsim_cache *cache;           /* lines of global memory that the scalar unit holds; NULL: none yet */
   /* between blocks: core_sync.c */
   int kernel_type;                     /* KERNEL_TASK_TYPE; -1: not said */
@@ -272,6 +276,9 @@ static inline bool acsim_saturates(const acsim_block *b) {
 int acsim_mem_of_pos(int pos);
 /* Waits for the free flags of the slots in [from, to) of a memory. */
 void acsim_queue_settle(acsim_block *b, int mem, uint32_t from, uint32_t to);
+/* A count form or the library: normal mode, full mask (core_mask.c). */
+void acsim_mask_reset(acsim_block *b, const char *op, acsim_at at);
+void acsim_mask_end(acsim_block *b);
 void acsim_block_begin(acsim_block *b);
 void acsim_block_end(acsim_block *b);
 

@@ -208,8 +208,7 @@ void acsim_lib(const acsim_library *c, const char *file, int32_t line) {
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type), ds = acsim_type_bytes(c->dst_type);
   int64_t n = c->count * es, need = tmp_bytes(c);
-  b->mask_counter = false;
-  b->mask[0] = b->mask[1] = ~0ull;
+  acsim_mask_reset(b, name, AT);
   if (c->count < 0) {
     acsim_fault(b->s, b, "bad-count", AT, "%s of %lld elements", name, (long long)c->count);
     return;

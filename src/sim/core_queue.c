@@ -243,7 +243,9 @@ void acsim_pipe_open(void *pipe, const char *file, int32_t line) {
   if (b->used[ACSIM_UB]) give_up_buffers(b, AT);
   b->pipe = pipe;
   b->pipe_at = AT;
-  b->atomic = ACSIM_ATOMIC_NONE;
+  b->atomic = ACSIM_ATOMIC_NONE; /* InitSocState (CANN 8.1, kernel_tpipe_impl.h) */
+  acsim_mask_reset(b, "TPipe", AT);
+  b->mask_lost = NULL;
 }
 void acsim_pipe_close(void *pipe) {
   acsim_block *b = acsim_self; /* a TPipe that outlives its block does nothing */
@@ -585,6 +587,7 @@ void acsim_block_end(acsim_block *b) {
                     event_names[e], i);
   if (b->pipe) report_unfreed(b);
   report_select(b);
+  acsim_mask_end(b);
   if (b->atomic != ACSIM_ATOMIC_NONE)
     acsim_fault(b->s, b, "atomic-left-on", (acsim_at){0},
                 "the kernel ends with atomic stores on: SetAtomicNone is missing");

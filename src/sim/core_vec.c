@@ -49,7 +49,8 @@ static bool check_types(const call *c) {
   bool ok = set >> v->type & 1;
   bool deq = v->type == ACSIM_I32 && v->dst_type == ACSIM_F16;
   if (v->op == ACSIM_OP_AddDeqRelu && ok && deq) return acsim_vec_deq_ready(c);
-  if (v->op == ACSIM_OP_Cast && deq) return acsim_vec_deq_ready(c); /* the rounding mode has no effect (docs/zh, Cast) */
+  if (v->op == ACSIM_OP_Cast && deq)
+    return acsim_vec_deq_ready(c); /* the rounding mode has no effect (docs/zh, Cast) */
   if (v->op == ACSIM_OP_Cast) {
     unsigned rounds = ac_cast_rounds((ac_dtype)v->dst_type, (ac_dtype)v->type);
     /* CAST_NONE is written for every mode-less conversion; where bits are lost it means CAST_RINT, if the table has that */
@@ -188,7 +189,8 @@ void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int
       acsim_vec_deq_half(c, d, a, NULL, n);
       break;
     }
-    acsim_math_cast(v->dst_type, v->type, v->mode, d, a, n, c->saturate); break;
+    acsim_math_cast(v->dst_type, v->type, v->mode, d, a, n, c->saturate);
+    break;
   case ACSIM_OP_Copy:
     if (a) memmove(d, a, (size_t)(n * c->ds));
     break;
@@ -865,6 +867,7 @@ static uint64_t with_repeat(const call *given) {
   v.repeat = &r;
   c->v = &v;
   bool masked = v.op != ACSIM_OP_GatherMask && v.op != ACSIM_OP_Brcb && v.op != ACSIM_OP_Gatherb;
+  if (masked) acsim_mask_check(c);
   if (masked && r.form != ACSIM_MASK_REGISTER) {
     bool elements = b->mask_counter && r.form == ACSIM_MASK_FIRST;
     b->mask[0] = elements ? r.first : r.mask[0];
@@ -904,9 +907,12 @@ static void counted_repeats(const call *given) {
   v.repeat = &r;
   c.v = &v;
   c.b->mask_counter = true;
+  const char *lost = c.b->mask_lost; /* by the caller: what this one sets is its own */
   with_repeat(&c);
+  c.b->mask_by = ACSIM_MASK_FULL;
   c.b->mask_counter = false;
   c.b->mask[0] = c.b->mask[1] = ~0ull;
+  c.b->mask_lost = lost;
 }
 
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
@@ -934,8 +940,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (!check_types(&c)) return 0;
   if (v->repeat) return with_repeat(&c);
   /* the count form works in counter mode, and leaves normal mode with a full mask behind */
-  c.b->mask_counter = false;
-  c.b->mask[0] = c.b->mask[1] = ~0ull;
+  acsim_mask_reset(c.b, c.name, c.at);
   if (bad_count(&c)) return 0;
   acsim_time_vector(c.b, v, (v->count + c.lanes - 1) / c.lanes);
   c.b->vector_elements += v->count;

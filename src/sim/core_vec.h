@@ -43,6 +43,9 @@ int64_t acsim_vec_range(const call *c, int bytes, int block_stride);
 /* Repeats [repeat, repeat + repeats) of an element-wise instruction at once. False: nothing is done, they are not so simple. */
 bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
 
+/* core_mask.c: does the mask mean what the instruction takes it for? Then it is what the register holds. */
+void acsim_mask_check(const call *c);
+
 /* core_vec_more.c: by address, and through registers */
 void acsim_vec_gather(const call *c);
 void acsim_vec_scatter(const call *c);

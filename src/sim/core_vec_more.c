@@ -209,15 +209,6 @@ void acsim_vec_accumulate(const call *c) {
 
 /* ---- registers ---- */
 
-void acsim_mask_set(uint64_t high, uint64_t low) {
-  acsim_time_call(acsim_here("SetVectorMask"), ACSIM_CALL_MASK);
-  acsim_block *b = acsim_here("SetVectorMask");
-  b->mask[0] = low;
-  b->mask[1] = high;
-}
-void acsim_mask_counter(int32_t on) {
-  acsim_here("SetMaskCount")->mask_counter = on != 0;
-}
 void acsim_reduce_peak(int32_t type, void *value, void *index) {
   acsim_block *b = acsim_here("GetReduceMaxMinCount");
   uint32_t i = (uint32_t)b->peak_index;

@@ -137,8 +137,10 @@ typedef struct {
 } acsim_repeat;
 enum { ACSIM_MASK_BITS, ACSIM_MASK_FIRST, ACSIM_MASK_REGISTER /* isSetMask = false */ };
 /* The mask register: SetVectorMask, SetMaskCount and SetMaskNorm. In counter mode bits[0] is a number of elements. */
-void acsim_mask_set(uint64_t high, uint64_t low);
-void acsim_mask_counter(int32_t on);
+enum { ACSIM_MASK_FULL, ACSIM_MASK_LANES, ACSIM_MASK_ELEMENTS, ACSIM_MASK_OF_CALL, ACSIM_MASK_AS_MODE };
+void acsim_mask_set(uint64_t high, uint64_t low, int32_t how, const char *file, int32_t line);
+void acsim_mask_counter(int32_t on, const char *file, int32_t line);
+void acsim_mask_lanes(int32_t n, int32_t lanes, const char *what, const char *file, int32_t line);
 /* Registers that vector instructions leave: of the last WholeReduceMax/Min, GatherMask, MrgSort; vcadd's accumulator. */
 void acsim_reduce_peak(int32_t type, void *value, void *index);
 int64_t acsim_gather_count(void);

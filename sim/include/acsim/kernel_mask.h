@@ -6,27 +6,38 @@
 #include "acsim/kernel_vector.h"
 
 namespace AscendC {
+/* A file's name that no number turns into: SetVectorMask<T>(0, 0) must not mean the form with one number. */
+struct acsim_file {
+  template <typename P, typename acsim::only_if<IsSameType<P, const char *>::value>::type = 0>
+  acsim_file(P n) : name(n) {}
+  const char *name;
+};
+#define ACSIM_PLACE acsim_file file = __builtin_FILE(), int32_t line = __builtin_LINE()
+
 template <typename T, MaskMode mode = MaskMode::NORMAL>
-void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow) {
-  acsim_mask_set(maskHigh, maskLow);
+void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow, ACSIM_PLACE) {
+  acsim_mask_set(maskHigh, maskLow, mode == MaskMode::COUNTER ? ACSIM_MASK_ELEMENTS : ACSIM_MASK_AS_MODE, file.name,
+                 line);
 }
-template <typename T, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(int32_t len) {
+template <typename T, MaskMode mode = MaskMode::NORMAL> void SetVectorMask(int32_t len, ACSIM_PLACE) {
   if (mode == MaskMode::COUNTER) {
-    acsim_mask_set(0, static_cast<uint64_t>(len));
+    acsim_mask_set(0, static_cast<uint64_t>(len), ACSIM_MASK_ELEMENTS, file.name, line);
     return;
   }
+  constexpr int32_t lanes = sizeof(T) == 1 ? 128 : 256 / static_cast<int32_t>(sizeof(T));
+  acsim_mask_lanes(len, lanes, "SetVectorMask", file.name, line);
   acsim_repeat r = {};
   acsim::mask_of(r, len);
-  acsim_mask_set(r.mask[1], r.mask[0]);
+  acsim_mask_set(r.mask[1], r.mask[0], ACSIM_MASK_LANES, file.name, line);
 }
-inline void SetMaskCount() {
-  acsim_mask_counter(1);
+inline void SetMaskCount(ACSIM_AT) {
+  acsim_mask_counter(1, file, line);
 }
-inline void SetMaskNorm() {
-  acsim_mask_counter(0);
+inline void SetMaskNorm(ACSIM_AT) {
+  acsim_mask_counter(0, file, line);
 }
-inline void ResetMask() {
-  acsim_mask_set(~0ull, ~0ull);
+inline void ResetMask(ACSIM_AT) {
+  acsim_mask_set(~0ull, ~0ull, ACSIM_MASK_FULL, file, line);
 }
 
 /* Index: the bits of an integer, as on the device. */
@@ -68,29 +79,33 @@ public:
   static int32_t GetC0Count(const int32_t dtypeSize) { return 32 / dtypeSize; }
   static int32_t GetDefaultBlockNum() { return 8; }
   static int64_t GetRsvdCnt() { return acsim_gather_count(); }
-  static void SetMask(const uint64_t &high, const uint64_t &low) { acsim_mask_set(high, low); }
-  template <typename T, bool isSetMask = true> static void SetMask(const uint64_t &high, const uint64_t &low) {
-    if (isSetMask) acsim_mask_set(high, low);
+  static void SetMask(const uint64_t &high, const uint64_t &low, ACSIM_AT) {
+    acsim_mask_set(high, low, ACSIM_MASK_AS_MODE, file, line);
   }
-  template <typename T, bool isSetMask = true> static void SetMask(int32_t len) {
-    if (isSetMask) SetVectorMask<T, MaskMode::NORMAL>(len);
+  template <typename T, bool isSetMask = true>
+  static void SetMask(const uint64_t &high, const uint64_t &low, ACSIM_PLACE) {
+    if (isSetMask) acsim_mask_set(high, low, ACSIM_MASK_AS_MODE, file.name, line);
   }
-  template <typename T> static void SetMaskCount() { acsim_mask_counter(1); }
-  template <typename T> static void SetMaskNorm() { acsim_mask_counter(0); }
-  template <bool isSetMask = true> static void ResetMask() {
-    if (isSetMask) acsim_mask_set(~0ull, ~0ull);
+  template <typename T, bool isSetMask = true> static void SetMask(int32_t len, ACSIM_PLACE) {
+    if (isSetMask) SetVectorMask<T, MaskMode::NORMAL>(len, file, line);
+  }
+  template <typename T> static void SetMaskCount(ACSIM_AT) { acsim_mask_counter(1, file, line); }
+  template <typename T> static void SetMaskNorm(ACSIM_AT) { acsim_mask_counter(0, file, line); }
+  template <bool isSetMask = true> static void ResetMask(ACSIM_AT) {
+    if (isSetMask) acsim_mask_set(~0ull, ~0ull, ACSIM_MASK_FULL, file, line);
   }
 };
 } // namespace AscendC
 
-inline void set_vector_mask(uint64_t high, uint64_t low) {
-  acsim_mask_set(high, low);
+inline void set_vector_mask(uint64_t high, uint64_t low, ACSIM_AT) {
+  bool full = (high & low) == ~0ull;
+  acsim_mask_set(high, low, full ? ACSIM_MASK_FULL : ACSIM_MASK_AS_MODE, file, line);
 }
-inline void set_mask_count() {
-  acsim_mask_counter(1);
+inline void set_mask_count(ACSIM_AT) {
+  acsim_mask_counter(1, file, line);
 }
-inline void set_mask_norm() {
-  acsim_mask_counter(0);
+inline void set_mask_norm(ACSIM_AT) {
+  acsim_mask_counter(0, file, line);
 }
 
 namespace acsim {

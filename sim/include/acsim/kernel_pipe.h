@@ -251,10 +251,10 @@ inline __gm__ uint8_t *GetSysWorkSpacePtr() {
 }
 
 inline void SetSysWorkspaceForce(GM_ADDR) {}
-inline void InitSocState() {
+inline void InitSocState(ACSIM_AT) {
   acsim_atomic(ACSIM_ATOMIC_NONE, -1);
-  acsim_mask_counter(0);
-  acsim_mask_set(~0ull, ~0ull);
+  acsim_mask_counter(0, file, line);
+  acsim_mask_set(~0ull, ~0ull, ACSIM_MASK_FULL, file, line);
 }
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
 void DataCacheCleanAndInvalid(const GlobalTensor<T> &t, ACSIM_AT) {

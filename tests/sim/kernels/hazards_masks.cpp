@@ -1,0 +1,138 @@
+/* Pairs of kernels: the mask register, its modes, and other state that an instruction leaves to the next. */
+#include "pairs.h"
+
+/* A = 1, B = 2 in the whole buffer. */
+static void prepare(Bufs &f) {
+  Duplicate(f.A, 1.0f, N);
+  Duplicate(f.B, 2.0f, N);
+  Duplicate(f.C, 0.0f, N);
+}
+static const BinaryRepeatParams rows{1, 1, 1, 8, 8, 8};
+
+KERNEL(counter_left_on) { /* four repeats of 64 lanes, and counter mode makes one of them */
+  FRAME;
+  prepare(f);
+  SetMaskCount(); /* early */
+  SetVectorMask<float, MaskMode::COUNTER>(0, 100);
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows);
+  if (mended) SetMaskNorm();
+  ResetMask();
+  Mul(f.C, f.A, f.B, 64, 4, rows); /* late */
+  SetMaskNorm();
+}
+KERNEL(lanes_as_count) {
+  FRAME;
+  prepare(f);
+  if (mended)
+    SetVectorMask<float, MaskMode::NORMAL>(64);
+  else
+    SetVectorMask<float, MaskMode::COUNTER>(64);               /* early */
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 4, rows); /* late */
+  ResetMask();
+}
+KERNEL(count_as_lanes) {
+  FRAME;
+  prepare(f);
+  SetMaskCount(); /* early */
+  if (mended)
+    SetVectorMask<float, MaskMode::COUNTER>(64);
+  else
+    SetVectorMask<float, MaskMode::NORMAL>(8);
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
+  SetMaskNorm();
+  ResetMask();
+}
+KERNEL(mask_gone) { /* the count form between the two sets the register back */
+  FRAME;
+  prepare(f);
+  SetVectorMask<float, MaskMode::NORMAL>(8);                   /* early */
+  if (!mended) Adds(f.A, f.A, 1.0f, N);                        /* early */
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
+  ResetMask();
+}
+KERNEL(stale_mask) { /* the mask of the instruction before */
+  FRAME;
+  prepare(f);
+  Add(f.C, f.A, f.B, 37, 1, rows); /* early */
+  if (mended) ResetMask();
+  Mul<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
+}
+KERNEL(ends_in_counter_mode) {
+  FRAME;
+  prepare(f);
+  SetMaskCount(); /* late */
+  SetVectorMask<float, MaskMode::COUNTER>(0, 100);
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows);
+  if (mended) SetMaskNorm();
+}
+KERNEL(ends_with_mask) {
+  FRAME;
+  prepare(f);
+  SetVectorMask<float>(0, 0xff); /* late */
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows);
+  if (mended) ResetMask();
+}
+KERNEL(too_many_lanes) {
+  FRAME;
+  prepare(f);
+  SetVectorMask<float>(mended ? 64 : 128); /* late */
+  Add<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows);
+  ResetMask();
+}
+KERNEL(mask_beyond) { /* lanes 64 and up of a 32-bit type */
+  FRAME;
+  prepare(f);
+  uint64_t mask[2] = {~0ull, mended ? 0ull : 1ull};
+  Add(f.C, f.A, f.B, mask, 1, rows); /* late */
+}
+KERNEL(many_repeats) {
+  FRAME;
+  prepare(f);
+  Adds(f.C, f.A, 1.0f, (uint64_t)64, mended ? 4 : 256, {1, 1, 0, 0}); /* late */
+}
+KERNEL(atomic_left) { /* every later store of this core adds */
+  FRAME;
+  prepare(f);
+  order<HardEvent::V_MTE3>(true);
+  SetAtomicAdd<float>();
+  DataCopy(f.y, f.A, N);
+  if (mended) SetAtomicNone();
+}
+KERNEL(atomic_other_type) {
+  FRAME;
+  prepare(f);
+  order<HardEvent::V_MTE3>(true);
+  if (mended)
+    SetAtomicAdd<float>();
+  else
+    SetAtomicAdd<half>();
+  DataCopy(f.y, f.A, N); /* late */
+  SetAtomicNone();
+}
+KERNEL(atomic_fill) {
+  FRAME;
+  if (!mended) SetAtomicAdd<float>();
+  InitOutput<float>(f.w, 64, 0.0f); /* late */
+  SetAtomicNone();
+}
+
+#define UNPLACED(fn, is_mended, suffix, fault, text) \
+  { #fn suffix, fn < is_mended>, 1, 4, 4 * N, 4 * N, 16 * N, fault, text, nullptr, nullptr, 1, 0, 0, ON }
+static const sim_case table[] = {
+    MPAIR(counter_left_on, 1, "mask-mode", "SetMaskNorm is missing", 0, 0),
+    MPAIR(lanes_as_count, 1, "mask-mode", "SetMaskCount is missing", 0, 0),
+    MARKED(count_as_lanes, false, "", 1, "mask-mode", "MaskMode::COUNTER> is missing", 0, 0),
+    MARKED(count_as_lanes, true, " mended", 1, nullptr, nullptr, 0, 0),
+    MPAIR(mask_gone, 1, "mask-mode", "Adds at", 0, 0),
+    MPAIR(stale_mask, 1, "stale-mask", "left in the register", 0, 0),
+    MPAIR(ends_in_counter_mode, 1, "mask-left", "SetMaskNorm is missing", 0, 0),
+    MPAIR(ends_with_mask, 1, "mask-left", "ResetMask is missing", 0, 0),
+    MPAIR(too_many_lanes, 1, "field-limit", "SetVectorMask of 128 lanes", 0, 0),
+    MPAIR(mask_beyond, 1, "field-limit", "lanes beyond the 64", 0, 0),
+    MPAIR(many_repeats, 1, "field-limit", "repeatTimes is 256", 0, 0),
+    UNPLACED(atomic_left, false, "", "atomic-left-on", "SetAtomicNone is missing"),
+    UNPLACED(atomic_left, true, " mended", nullptr, nullptr),
+    MPAIR(atomic_other_type, 1, "atomic-type", "float16", 0, 0),
+    MPAIR(atomic_fill, 1, "atomic-fill", "InitOutput", 0, 0),
+};
+SIM_CASES(table);

@@ -259,4 +259,8 @@ json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *
 char *ac_json_text(ac_arena *a, const json_t *j);
 double ac_now(void); /* monotonic seconds */
 
+/* Calls fn(user, i) once for each i of [0, n), on as many as `threads` threads (0: as the host has processors), and returns when all have
+ * returned. They come in any order and at once: fn may share only what it locks or does not change. */
+void ac_parallel(int threads, int64_t n, void (*fn)(void *user, int64_t i), void *user);
+
 #endif

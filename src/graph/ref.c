@@ -351,37 +351,65 @@ void ac_ref_free(ac_ref *r) {
   r->owned.len = 0;
 }
 
+/* ---- input values ---- */
+
+typedef struct {
+  ac_ref *r; /* NULL: uniform [0, 1) */
+  const ac_value *v;
+  ac_dtype dtype;
+  void *data;
+  int64_t n;
+  uint64_t seed;
+} generation;
+enum { GEN_CHUNKS = 512 }; /* of one job of a thread */
+
+static void gen_chunk(const generation *g, int64_t at, int64_t c) {
+  double f[REF_CHUNK]; /* filled by ref_read_* as far as it is used */
+  // NOLINTBEGIN(clang-analyzer-core.CallAndMessage)
+  if (g->r && ref_of(g->r, g->v)->is_int) {
+    int64_t *k = (int64_t *)f;
+    ref_read_i(g->r, g->v, at, c, k);
+    for (int64_t j = 0; j < c; j++) ac_store_int(g->dtype, g->data, at + j, k[j]);
+    return;
+  }
+  if (g->r)
+    ref_read_f(g->r, g->v, at, c, f);
+  else
+    for (int64_t j = 0; j < c; j++) f[j] = ac_ref_uniform(g->seed, 0, (uint64_t)(at + j));
+  if (g->dtype == AC_F32)
+    for (int64_t j = 0; j < c; j++) ((float *)g->data)[at + j] = (float)f[j];
+  else
+    for (int64_t j = 0; j < c; j++) ac_store(g->dtype, g->data, at + j, f[j]);
+  // NOLINTEND(clang-analyzer-core.CallAndMessage)
+}
+static void gen_part(void *user, int64_t part) {
+  const generation *g = user;
+  int64_t end = (part + 1) * GEN_CHUNKS * REF_CHUNK;
+  if (end > g->n) end = g->n;
+  for (int64_t i = part * GEN_CHUNKS * REF_CHUNK; i < end; i += REF_CHUNK)
+    gen_chunk(g, i, end - i < REF_CHUNK ? end - i : REF_CHUNK);
+}
+
 bool ac_gen_input(const ac_graph *g, int index, uint64_t seed, void *data, ac_diags *d) {
   const ac_input *in = &g->inputs.data[index];
   ac_shape shape = ac_value_example(in->value);
-  int64_t n = ac_shape_numel(&shape);
-  ac_dtype dt = in->value->dtype;
-  if (!in->gen) { /* no generator known: uniform [0, 1) */
-    for (int64_t i = 0; i < n; i++) ac_store(dt, data, i, ac_ref_uniform(seed + (uint64_t)index, 0, (uint64_t)i));
-    return true;
-  }
+  generation x = {.dtype = in->value->dtype, .data = data, .n = ac_shape_numel(&shape)};
+  x.seed = seed + (uint64_t)index;
   ac_arena *a = ac_arena_new();
-  ac_ref *r = ref_start(a, g->gen, &(ac_ref_opts){0}, d);
-  r->seed = seed;
-  bool ok = ref_prepare(r, in->gen);
-  if (ok && ref_of(r, in->gen)->numel != n)
-    ok = ref_fail(r, in->gen->def, AC0392, "the generator of input '%s' makes %lld elements, its shape has %lld",
-                  in->name, (long long)ref_of(r, in->gen)->numel, (long long)n);
-  double f[REF_CHUNK]; /* filled by ref_read_* as far as it is used */
-  // NOLINTBEGIN(clang-analyzer-core.CallAndMessage)
-  for (int64_t i = 0; ok && i < n; i += REF_CHUNK) {
-    int64_t c = n - i < REF_CHUNK ? n - i : REF_CHUNK;
-    if (ref_of(r, in->gen)->is_int) {
-      int64_t *k = (int64_t *)f;
-      ref_read_i(r, in->gen, i, c, k);
-      for (int64_t j = 0; j < c; j++) ac_store_int(dt, data, i + j, k[j]);
-    } else {
-      ref_read_f(r, in->gen, i, c, f);
-      for (int64_t j = 0; j < c; j++) ac_store(dt, data, i + j, f[j]);
-    }
+  bool ok = true;
+  if (in->gen) {
+    x.v = in->gen;
+    x.r = ref_start(a, g->gen, &(ac_ref_opts){0}, d);
+    x.r->seed = seed;
+    ok = ref_prepare(x.r, in->gen);
+    if (ok && ref_of(x.r, in->gen)->numel != x.n)
+      ok = ref_fail(x.r, in->gen->def, AC0392, "the generator of input '%s' makes %lld elements, its shape has %lld",
+                    in->name, (long long)ref_of(x.r, in->gen)->numel, (long long)x.n);
   }
-  // NOLINTEND(clang-analyzer-core.CallAndMessage)
-  ac_ref_free(r);
+  /* reading is pure once all is prepared, and every element is a function of its index */
+  int64_t part = (int64_t)GEN_CHUNKS * REF_CHUNK;
+  if (ok) ac_parallel(0, (x.n + part - 1) / part, gen_part, &x);
+  ac_ref_free(x.r);
   ac_arena_free(a);
   return ok;
 }

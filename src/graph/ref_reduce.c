@@ -263,6 +263,24 @@ bool ref_scan_prep(ac_ref *r, const ac_node *n) {
 
 /* ---- softmax family: max and sum a row are stored, rows are streamed ------------------------------------------- */
 
+/* Which statistic belongs to an element of outer x len x inner, from one to the next without a division. */
+typedef struct {
+  int64_t k, in, along, len, inner;
+} row_walk;
+static row_walk row_at(int64_t i, int64_t len, int64_t inner) {
+  int64_t in = i % inner, row = i / inner;
+  return (row_walk){row / len * inner + in, in, row % len, len, inner};
+}
+static inline void row_next(row_walk *w) {
+  w->k++;
+  if (++w->in < w->inner) return;
+  w->in = 0;
+  w->k -= w->inner;
+  if (++w->along < w->len) return;
+  w->along = 0;
+  w->k += w->inner;
+}
+
 bool ref_row_prep(ac_ref *r, const ac_node *n) {
   const ac_value *xv = n->args[0].t;
   ref_val *x = ref_of(r, xv), *y = ref_of(r, n->outs[0]);
@@ -276,8 +294,9 @@ bool ref_row_prep(ac_ref *r, const ac_node *n) {
     for (int64_t at = 0; at < x->numel; at += REF_CHUNK) {
       int64_t c = x->numel - at < REF_CHUNK ? x->numel - at : REF_CHUNK;
       ref_read_f(r, xv, at, c, f);
-      for (int64_t j = 0; j < c; j++) {
-        int64_t k = (at + j) / (len * inner) * inner + (at + j) % inner;
+      row_walk w = row_at(at, len, inner);
+      for (int64_t j = 0; j < c; j++, row_next(&w)) {
+        int64_t k = w.k;
         if (pass == 0)
           m[k] = isnan(m[k]) ? m[k] : isnan(f[j]) || f[j] > m[k] ? f[j] : m[k];
         else
@@ -291,10 +310,10 @@ void ref_row_read(ac_ref *r, const ac_node *n, int64_t start, int64_t cnt, doubl
   int64_t outer, len, inner;
   ref_split(&x->shape, ref_dim(n, "dim", x->shape.rank), &outer, &len, &inner);
   ref_read_f(r, n->args[0].t, start, cnt, dst);
-  for (int64_t j = 0; j < cnt; j++) {
-    int64_t k = (start + j) / (len * inner) * inner + (start + j) % inner;
-    double d = dst[j] - y->stat0[k];
-    dst[j] = n->op == AC_G_LOG_SOFTMAX ? d - log(y->stat1[k]) : exp(d) / y->stat1[k];
+  row_walk w = row_at(start, len, inner);
+  for (int64_t j = 0; j < cnt; j++, row_next(&w)) {
+    double d = dst[j] - y->stat0[w.k];
+    dst[j] = n->op == AC_G_LOG_SOFTMAX ? d - log(y->stat1[w.k]) : exp(d) / y->stat1[w.k];
   }
 }
 

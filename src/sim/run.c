@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static const uint64_t DEFAULT_MEMORY = 4ull << 30;
-static const double DEFAULT_SECONDS = 60;
+static const double DEFAULT_SECONDS = 60, SECONDS_A_BYTE = 5e-8; /* 20 MB of tensors a second: a busy host */
 
 void *ac_sim_alloc(int64_t n) {
   if (n < 0) return NULL;
@@ -270,6 +270,8 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d) {
   }
   j->trace = ac_run_trace_new(j->opts);
   double timeout = j->opts->timeout > 0 ? j->opts->timeout : DEFAULT_SECONDS;
+  for (int i = 0; i < j->n_tensors && !(j->opts->timeout > 0); i++)
+    timeout += SECONDS_A_BYTE * (double)j->tensors[i].bytes;
   bool fine = j->direct && j->opts->in_process ? in_process(a, j, timeout, r, d) : in_child(a, j, timeout, r, d);
   ac_sim_dealloc(j->out, sizeof *j->out);
   ac_run_trace_free(j->trace);

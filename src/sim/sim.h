@@ -88,7 +88,7 @@ typedef enum {
 typedef struct {
   ac_block_order order;
   int threads;      /* host threads that share the blocks; 0: as many as there are cores */
-  double timeout;   /* wall seconds for the child; 0: 60 */
+  double timeout;   /* wall seconds for the child; 0: 60, and a second for every 20 MB of tensors */
   uint64_t memory;  /* limit of the child beside the tensors, bytes; 0: 4 GiB */
   bool tiling_only; /* run the host code, no block: for shapes too large to simulate */
   int64_t first_block,

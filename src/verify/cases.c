@@ -309,7 +309,9 @@ bool ac_make_cases(ac_arena *a, const ac_graph *g, const ac_case_opts *o, ac_cas
   learn_example(&m, asked);
   ac_case *own = add(&m, o->n_shapes ? "asked shape" : "own shape", AC_VALUES_OWN, asked, n);
   own->asked = own->key = true;
-  own->sampled = n > (o->own_elements > 0 ? o->own_elements : DEFAULT_OWN);
+  int64_t full = o->own_elements > 0 ? o->own_elements : DEFAULT_OWN;
+  if (full < o->max_elements) full = o->max_elements;
+  own->sampled = n > full;
   if (o->only) return true;
   all_kinds(&m, asked, n);
   other_ranks(&m);

@@ -65,7 +65,7 @@ void ac_hints(ac_arena *a, const ac_vcase *v, int out, const void *got, const ac
                 a, "elements %lld to %lld of %s, and only those, are wrong: look at the end of a tile or of a block",
                 (long long)c->first_bad, (long long)c->last_bad, o->name));
   for (int by = -1; by <= 1; by += 2)
-    if (mostly_shifted(v, out, got, c, t, by))
+    if (!v->streamed && mostly_shifted(v, out, got, c, t, by))
       ac_push(a, hints,
               ac_sprintf(a, "what is in %s[i] belongs into %s[i%+d]: an offset is one element off", o->name, o->name,
                          by));

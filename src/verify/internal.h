@@ -6,6 +6,8 @@
 
 ac_error_class ac_op_error_class(ac_op op);
 
+typedef struct ac_slice ac_slice;
+
 /* One case, made concrete: data and reference. Memory for data comes from ac_sim_alloc and goes with ac_vcase_free. */
 typedef struct {
   ac_arena *a;
@@ -26,6 +28,9 @@ typedef struct {
   double *scale;
   ac_excuse *excuse; /* made when first needed; honest NULL: none */
   bool *excuse_tried;
+  int threads;
+  bool streamed;     /* the reference is made slice by slice when results are compared; ref and ref_int stay NULL */
+  ac_slice **slices; /* one an output: what stream.c knows of each */
 } ac_vcase;
 /* NULL with a reason in *why when it cannot be made (too large, out of memory). */
 ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint64_t seed, int threads,
@@ -34,6 +39,13 @@ void ac_vcase_free(ac_vcase *v);
 
 /* Compares output `out` of the case with `got`; `lenient` also tries the honest evaluation. */
 ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient);
+
+/* Too large to keep the reference, and made of rows that can be compared apart? */
+bool ac_stream_wanted(const ac_vcase *v);
+ac_comparison ac_stream_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient);
+double ac_largest_finite(const double *x, int64_t n);
+/* Honest evaluations of output `out` of g, n elements with reference `ref`; honest NULL: none could be made. */
+ac_excuse ac_honest(ac_arena *a, const ac_graph *g, const void *const *inputs, int out, const double *ref, int64_t n);
 
 /* Of a sampled case: only what blocks wrote (whole pages of it). */
 ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance *t, int threads);

@@ -112,7 +112,7 @@ static bool make_outputs(ac_vcase *v) {
   return true;
 }
 
-static double largest_finite(const double *x, int64_t n) {
+double ac_largest_finite(const double *x, int64_t n) {
   double most = 0;
   for (int64_t i = 0; i < n; i++)
     if (isfinite(x[i]) && fabs(x[i]) > most) most = fabs(x[i]);
@@ -130,7 +130,7 @@ static bool make_reference(ac_arena *a, ac_vcase *v, int threads, ac_diags *d) {
     if (ac_dtypes[t->dtype].cls == AC_FLOATING) {
       v->ref[i] = AC_NEW_N(a, double, n + 1);
       ok = ac_ref_read(r, i, 0, n, v->ref[i]);
-      if (ok) v->scale[i] = largest_finite(v->ref[i], n);
+      if (ok) v->scale[i] = ac_largest_finite(v->ref[i], n);
     } else {
       v->ref_int[i] = AC_NEW_N(a, int64_t, n + 1);
       ok = ac_ref_read_int(r, i, 0, n, v->ref_int[i]);
@@ -163,7 +163,12 @@ ac_vcase *ac_vcase_new(ac_arena *a, const ac_vproject *p, const ac_case *c, uint
     v->scale = AC_NEW_N(a, double, v->n_outputs + 1);
     v->excuse = AC_NEW_N(a, ac_excuse, v->n_outputs + 1);
     v->excuse_tried = AC_NEW_N(a, bool, v->n_outputs + 1);
-    if (make_inputs(a, v, seed, &d) && make_outputs(v) && (v->sampled || make_reference(a, v, threads, &d))) return v;
+    v->slices = AC_NEW_N(a, ac_slice *, v->n_outputs + 1);
+    v->threads = threads;
+    v->streamed = ac_stream_wanted(v);
+    if (make_inputs(a, v, seed, &d) && make_outputs(v) &&
+        (v->sampled || v->streamed || make_reference(a, v, threads, &d)))
+      return v;
   }
   *why = d.list.len ? d.list.data[0]->message : "no memory for its tensors on this host";
   ac_vcase_free(v);
@@ -182,13 +187,14 @@ static ac_comparison fresh(void) {
 }
 
 /* Rounding to nearest, and some that round to a neighbour: they show how much the last bit of every intermediate matters. */
-static ac_excuse honest(ac_vcase *v, int out, int64_t n) {
+ac_excuse ac_honest(ac_arena *a, const ac_graph *g, const void *const *inputs, int out, const double *ref,
+                    int64_t n) {
   enum { VARIANTS = 4 };
-  const double *first = ac_eager_output(v->a, v->graph, v->ref_inputs, out, 0), *ref = v->ref[out];
+  const double *first = ac_eager_output(a, g, inputs, out, 0);
   if (!first) return (ac_excuse){0};
-  double *slack = AC_NEW_N(v->a, double, n + 1);
+  double *slack = AC_NEW_N(a, double, n + 1);
   for (uint64_t k = 0; k <= VARIANTS; k++) {
-    const double *h = k ? ac_eager_output(v->a, v->graph, v->ref_inputs, out, k) : first;
+    const double *h = k ? ac_eager_output(a, g, inputs, out, k) : first;
     for (int64_t i = 0; h && i < n; i++)
       if (isfinite(h[i]) && isfinite(ref[i]) && fabs(h[i] - ref[i]) > slack[i]) slack[i] = fabs(h[i] - ref[i]);
   }
@@ -196,6 +202,7 @@ static ac_excuse honest(ac_vcase *v, int out, int64_t n) {
 }
 
 ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient) {
+  if (v->streamed) return ac_stream_compare(v, out, got, t, lenient);
   const ac_sim_tensor *o = &v->tensors[v->n_in + out];
   int64_t n = o->bytes / ac_dtypes[o->dtype].bytes;
   ac_comparison c = fresh();
@@ -208,7 +215,7 @@ ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_t
   if (!c.bad || !lenient || t->rtol == 0) return c;
   if (!v->excuse_tried[out]) {
     v->excuse_tried[out] = true;
-    v->excuse[out] = honest(v, out, n);
+    v->excuse[out] = ac_honest(v->a, v->graph, v->ref_inputs, out, v->ref[out], n);
   }
   if (!v->excuse[out].honest) return c;
   c = fresh();
@@ -269,7 +276,7 @@ static bool read_rows(sampled *s, int64_t from, int64_t n) {
 static bool compare_chunk(sampled *s, int64_t from, int64_t to, ac_comparison *c) {
   int64_t n = to - from < SAMPLE_CHUNK ? to - from : SAMPLE_CHUNK;
   if (!(s->r ? ac_ref_read(s->r, s->out, from, n, s->ref) : read_rows(s, from, n))) return false;
-  double scale = largest_finite(s->ref, n);
+  double scale = ac_largest_finite(s->ref, n);
   ac_compare_float(s->t->dtype, s->tol, s->function ? fmax(1, scale) : scale, s->ref, NULL, s->t->data, from, n, c);
   return true;
 }

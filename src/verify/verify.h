@@ -106,8 +106,8 @@ typedef AC_VEC(ac_case) ac_cases;
 typedef struct {
   const ac_shape_arg *shapes; /* the user's shapes in place of the module's own; n_shapes of them */
   int n_shapes;
-  int64_t max_elements; /* of the largest tensor of a case, unless asked for; 0: 4 Mi */
-  int64_t own_elements; /* limit for running the asked shape in full; 0: 32 Mi */
+  int64_t max_elements; /* of the largest tensor of a case; 0: 4 Mi */
+  int64_t own_elements; /* limit for running the asked shape in full, beside max_elements; 0: 32 Mi */
   uint64_t seed;
   bool only;            /* the asked shape with its own values, nothing else */
   int cores;            /* vector cores of the chip */

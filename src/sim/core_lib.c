@@ -181,8 +181,13 @@ static int64_t tmp_bytes(const acsim_library *c) {
   return 256 * (c->reuse ? r->reuse : r->single);
 }
 
-static void compute_all(acsim_block *b, const acsim_library *c) {
-  const uint8_t *x = acsim_data(b, c->a, 0), *y = c->b ? acsim_data(b, c->b, 0) : NULL;
+/* The functions read their source into the temporary memory before they write: one that overlaps dst is read as it was. */
+const uint8_t *acsim_lib_source(acsim_block *b, const acsim_local *t, int64_t bytes, bool apart, int which) {
+  uint8_t *from = acsim_data(b, t, 0);
+  return apart ? from : memcpy(acsim_lib_scratch(b, which, bytes), from, (size_t)bytes);
+}
+
+static void compute_all(acsim_block *b, const acsim_library *c, const uint8_t *x, const uint8_t *y) {
   uint8_t *d = acsim_data(b, c->dst, 0);
   for (int64_t i = 0; i < c->count; i++) {
     if (!floating(c->type)) {
@@ -195,8 +200,8 @@ static void compute_all(acsim_block *b, const acsim_library *c) {
     double p = ac_load((ac_dtype)c->type, x, i), q = y ? ac_load((ac_dtype)c->type, y, i) : c->f;
     double v = c->op == ACSIM_LIB_SwiGLU    ? p * value_of(ACSIM_LIB_Swish, q, c->f)
                : c->op == ACSIM_LIB_LibAxpy ? ac_load((ac_dtype)c->dst_type, d, i) + p * c->f
-               : c->scalar_first          ? value_of(c->op, q, p)
-                                          : value_of(c->op, p, q);
+               : c->scalar_first            ? value_of(c->op, q, p)
+                                            : value_of(c->op, p, q);
     ac_store((ac_dtype)c->dst_type, d, i, v);
   }
 }
@@ -225,9 +230,9 @@ void acsim_lib(const acsim_library *c, const char *file, int32_t line) {
   /* the functions that are one instruction may work in place; the others may not (asc-devkit docs/zh, each function) */
   bool gated = c->op == ACSIM_LIB_SwiGLU || c->op == ACSIM_LIB_GeGLU || c->op == ACSIM_LIB_ReGlu;
   bool one = (need == 0 && !gated) || c->op == ACSIM_LIB_ClampMax || c->op == ACSIM_LIB_ClampMin;
-  if (!one) acsim_lib_apart(b, name, AT, c->dst, n, c->a, n, "dst and src");
-  if (!one && c->b) acsim_lib_apart(b, name, AT, c->dst, n, c->b, n, "dst and src1");
-  compute_all(b, c);
+  bool apart_a = one || acsim_lib_apart(b, name, AT, c->dst, c->count * ds, c->a, n, "dst and src");
+  bool apart_b = one || !c->b || acsim_lib_apart(b, name, AT, c->dst, c->count * ds, c->b, n, "dst and src1");
+  compute_all(b, c, acsim_lib_source(b, c->a, n, apart_a, 0), c->b ? acsim_lib_source(b, c->b, n, apart_b, 1) : NULL);
   memset(acsim_state(b, c->dst, 0), 0xff, (size_t)(c->count * ds));
   if (need && c->tmp) {
     if (!acsim_lib_apart(b, name, AT, c->tmp, need, c->dst, n, "the temporary memory and dst") ||

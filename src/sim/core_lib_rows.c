@@ -81,7 +81,7 @@ void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *d
         name, (long long)n, (long long)inner, es);
     return;
   }
-  if (!acsim_lib_tmp(b, name, AT, tmp, sum_bytes(mean, type, acc, n))) return;
+  acsim_lib_tmp(b, name, AT, tmp, sum_bytes(mean, type, acc, n));
   for (int64_t r = 0; r < outer; r++) {
     acsim_access x[] = {{"dst", dst, r * es, es, es, ACSIM_WRITE},
                         {"src", src, r * inner * es, n * es, BLOCK, ACSIM_READ}};
@@ -148,11 +148,11 @@ void acsim_lib_broadcast(int32_t type, int32_t dim, int32_t axis, const acsim_lo
   }
   acsim_access x[] = {{"dst", dst, 0, dst_n * es, BLOCK, ACSIM_WRITE},
                       {"src", src, 0, src_n * es, BLOCK, ACSIM_READ}};
-  if (!acsim_touch(b, AC_PIPE_V, "BroadCast", AT, x, 2) ||
-      !acsim_lib_apart(b, "BroadCast", AT, dst, dst_n * es, src, src_n * es, "dst and src") ||
-      !acsim_lib_tmp(b, "BroadCast", AT, tmp, broadcast_bytes(es, axis, src_n, dst_n, ds[1])))
-    return;
-  uint8_t *d = acsim_data(b, dst, 0), *s = acsim_data(b, src, 0);
+  if (!acsim_touch(b, AC_PIPE_V, "BroadCast", AT, x, 2)) return;
+  acsim_lib_tmp(b, "BroadCast", AT, tmp, broadcast_bytes(es, axis, src_n, dst_n, ds[1]));
+  bool apart = acsim_lib_apart(b, "BroadCast", AT, dst, dst_n * es, src, src_n * es, "dst and src");
+  const uint8_t *s = acsim_lib_source(b, src, src_n * es, apart, 0);
+  uint8_t *d = acsim_data(b, dst, 0);
   for (int64_t i = 0; i < ds[0]; i++)
     for (int64_t j = 0; j < ds[1]; j++)
       memcpy(d + (i * ds[1] + j) * es, s + ((ss[0] > 1 ? i : 0) * ss[1] + (ss[1] > 1 ? j : 0)) * es, (size_t)es);
@@ -183,9 +183,8 @@ void acsim_lib_select(int32_t type, int32_t mask_type, int32_t scalar_first, con
   acsim_access x[] = {{"dst", dst, 0, n * es, BLOCK, ACSIM_WRITE},
                       {"src", src, 0, n * es, BLOCK, ACSIM_READ},
                       {"mask", mask, 0, rows * mask_columns * ms, BLOCK, ACSIM_READ | ACSIM_SOFT}};
-  if (!acsim_touch(b, AC_PIPE_V, "SelectWithBytesMask", AT, x, 3) ||
-      !acsim_lib_tmp(b, "SelectWithBytesMask", AT, tmp, need < 1024 ? 1024 : need))
-    return;
+  if (!acsim_touch(b, AC_PIPE_V, "SelectWithBytesMask", AT, x, 3)) return;
+  acsim_lib_tmp(b, "SelectWithBytesMask", AT, tmp, need < 1024 ? 1024 : need);
   uint8_t *d = acsim_data(b, dst, 0), *s = acsim_data(b, src, 0), *m = acsim_data(b, mask, 0);
   for (int64_t i = 0; i < n; i++) {
     int64_t at = i / columns * mask_columns + i % columns;
@@ -276,7 +275,7 @@ void acsim_lib_softmax(const acsim_softmax *c, const char *file, int32_t line) {
                 name, (long long)c->valid_m, (long long)c->m, (long long)c->valid_k, (long long)c->k, es);
     return;
   }
-  if (!acsim_lib_tmp(b, name, AT, c->tmp, softmax_bytes(c))) return;
+  acsim_lib_tmp(b, name, AT, c->tmp, softmax_bytes(c));
   int64_t small = grad ? c->k * es : BLOCK;
   for (int64_t r = 0; r < c->valid_m; r++) {
     int64_t off = r * c->k * es, out = c->kind == ACSIM_SOFTMAX_GRAD_FRONT ? BLOCK : c->k * es;

@@ -53,12 +53,19 @@ bool acsim_all_written(const uint8_t *state, int64_t n) {
 }
 
 /* The view's slot is in the hands of whoever uses the view. */
+static bool held(const acsim_block *b, const acsim_local *t) {
+  const acsim_slot *slot = &b->slots.data[t->buf];
+  return slot->gen == t->gen && slot->state != SLOT_GONE && slot->state != SLOT_FREE && slot->state != SLOT_QUEUED;
+}
+
+/* Queues are the library's bookkeeping; a tensor that is no longer held is still a place in memory, which the device uses. */
 static bool check_life(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
   const acsim_local *t = x->t;
   if (!t->buf || t->buf >= b->slots.len) {
     acsim_fault(b->s, b, "no-tensor", at, "%s: %s is a LocalTensor that was never allocated", op, x->name);
     return false;
   }
+  if (held(b, t)) return true;
   const acsim_slot *slot = &b->slots.data[t->buf];
   if (slot->state == SLOT_GONE || slot->gen != t->gen || slot->state == SLOT_FREE) {
     acsim_fault(b->s, b, "use-after-free", at,
@@ -66,13 +73,10 @@ static bool check_life(acsim_block *b, const char *op, acsim_at at, const acsim_
                 : slot->gen != t->gen    ? "%s: %s was freed, and its buffer allocated anew at %s:%d"
                                          : "%s: %s was freed at %s:%d",
                 op, x->name, slot->at.file ? slot->at.file : "?", slot->at.line);
-    return false;
-  }
-  if (slot->state == SLOT_QUEUED) {
+  } else {
     acsim_fault(b->s, b, "use-while-queued", at,
                 "%s: %s was handed to its queue by EnQue at %s:%d; it must not be touched before DeQue", op, x->name,
                 slot->at.file ? slot->at.file : "?", slot->at.line);
-    return false;
   }
   return true;
 }
@@ -130,17 +134,22 @@ bool acsim_allowed(acsim_block *b, const acsim_access *x, int n) {
   return true;
 }
 
+static bool sound(const acsim_block *b, const acsim_access *x) {
+  return held(b, x->t) && in_buffer(x);
+}
+
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
   b->calls++;
   bool ok = true;
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
   if (!ok) return false;
+  /* what has been reported is not reported again as unwritten or unordered */
   for (int i = 0; i < n; i++)
-    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) && in_buffer(&x[i]))
+    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) && sound(b, &x[i]))
       check_poison(b, op, at, &x[i]);
   for (int i = 0; i < n; i++)
-    if (x[i].bytes <= 0 || in_buffer(&x[i])) acsim_order_local(b, pipe, op, at, &x[i]);
+    if (x[i].bytes <= 0 || sound(b, &x[i])) acsim_order_local(b, pipe, op, at, &x[i]);
   acsim_time_local(b, pipe, op, at, x, n);
   return true;
 }

@@ -113,6 +113,41 @@ static void ub_write_past_lands(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.in.FreeTensor(t);
   f.store(o);
 }
+static void freed_is_still_there(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  auto t = f.load();
+  f.in.FreeTensor(t);
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, t, 2.0f, N);
+  f.store(o);
+}
+/* The library reads its source before it writes: the right values, and the fault. */
+static void broadcast_in_place(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  auto t = f.load();
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, t, 2.0f, N);
+  Muls(o[N / 2], t, 0.0f, N / 2);
+  f.in.FreeTensor(t);
+  const uint32_t to[] = {2, N / 2}, from[] = {1, N / 2};
+  BroadCast<float, 2, 0>(o, o, to, from);
+  f.store(o);
+}
+static void too_little_for_select(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  TBuf<TPosition::VECCALC> mask, tmp;
+  f.pipe.InitBuffer(mask, N);
+  f.pipe.InitBuffer(tmp, 128);
+  auto t = f.load();
+  auto o = f.out.AllocTensor<float>();
+  Duplicate(mask.Get<uint16_t>(), uint16_t(0x0101), N / 2);
+  SelectWithBytesMaskShapeInfo info;
+  info.firstAxis = 1;
+  info.srcLastAxis = info.maskLastAxis = N;
+  SelectWithBytesMask(o, t, 2.0f, mask.Get<uint8_t>(), tmp.Get<uint8_t>(), info);
+  f.in.FreeTensor(t);
+  f.store(o);
+}
 static void misaligned(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
@@ -440,6 +475,11 @@ static const sim_case table[] = {
     {"ub_overflow_unharmed", ub_overflow_unharmed, 1, 4, N, N, 0, "ub-overflow", nullptr, nullptr, twos, 0, 0, 0},
     CASE(ub_write_past, "ub-out-of-bounds", "dst writes bytes 992..1056 of a VECOUT buffer of 1024 bytes"),
     {"ub_write_past_lands", ub_write_past_lands, 1, 4, N, N, 0, "ub-out-of-bounds", nullptr, nullptr, twos, 0, 0, 0},
+    {"freed_is_still_there", freed_is_still_there, 1, 4, N, N, 0, "use-after-free", nullptr, nullptr, twos, 0, 0, 0},
+    {"broadcast_in_place", broadcast_in_place, 1, 4, N, N, 0, "overlap", "dst and src overlap", nullptr, twos, 0, 0,
+     0},
+    {"too_little_for_select", too_little_for_select, 1, 4, N, N, 0, "lib-temporary-memory", "has 128", nullptr, twos,
+     0, 0, 0},
     CASE(misaligned, "misaligned", "src starts at byte 16"),
     CASE(use_after_free, "use-after-free", "src was freed"),
     CASE(use_after_realloc, "use-after-free", "allocated anew"),

@@ -61,7 +61,8 @@ static void check_register(const call *c) {
         "count, and leaves normal mode with a full mask behind",
         c->name, name(b->mask_was_at), b->mask_was_at.line, b->mask_lost, name(b->mask_lost_at),
         b->mask_lost_at.line);
-  else if (b->mask_by == ACSIM_MASK_OF_CALL)
+  else if (b->mask_by == ACSIM_MASK_OF_CALL &&
+           (c->v->op != ACSIM_OP_Select || c->v->c)) /* that Select has no mask of its own */
     acsim_fault_pair(
         b->s, b, "stale-mask", c->at, b->mask_at,
         "%s takes the mask that an instruction left in the register at %s:%d: set one with SetVectorMask, or "

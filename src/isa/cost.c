@@ -107,8 +107,10 @@ static void read_memory(reader *r, const json_t *gm, ac_costs *c) {
   c->hbm = positive(r, gm, "gm", "hbm_gb_s");
   c->l2_read = positive(r, gm, "gm", "l2_read_gb_s");
   c->l2_write = positive(r, gm, "gm", "l2_write_gb_s");
+  c->l2 = positive(r, gm, "gm", "l2_gb_s");
   c->line = (int64_t)positive(r, gm, "gm", "line");
   c->resident = number(r, gm, "gm", "resident");
+  c->carry = number(r, gm, "gm", "carry");
   c->share = positive(r, gm, "gm", "share");
 }
 
@@ -124,7 +126,9 @@ static const ac_costs *decode(reader *r, const json_t *j) {
 #undef S
   c->sync_all = number(r, json_object_get(j, "sync"), "sync", "sync_all");
   c->launch_us = number(r, launch, "launch", "us");
+  c->core_us = number(r, launch, "launch", "core_us");
   c->block = number(r, launch, "launch", "block");
+  c->counter_mhz = positive(r, json_object_get(j, "counter"), "counter", "mhz");
   return c;
 }
 

@@ -27,31 +27,35 @@ typedef struct {
 } ac_copy_cost;
 
 /* Rows of scalar costs: S(field, key). */
-#define AC_SCALAR_COSTS(S)                                                                                           \
-  S(issue_v)                                                                                                         \
-  S(issue_copy) S(count_form) S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) \
-      S(set_gm) S(gm_miss) S(call) S(instruction_queue)
+#define AC_SCALAR_COSTS(S)                                                                                       \
+  S(issue_v)                                                                                                     \
+  S(issue_copy)                                                                                                  \
+  S(count_form) S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) S(set_gm) \
+      S(gm_miss) S(call) S(instruction_queue)
 
 typedef struct ac_costs {
   const ac_op_cost *ops; /* sorted by name */
   size_t n_ops;
-  const ac_op_cost *other;       /* an instruction without a row */
-  int bank_groups;               /* of UB: blocks of one operand in one group take turns */
-  ac_copy_cost in, out;          /* GM to UB, UB to GM */
-  int64_t request, align;        /* global memory is asked for in pieces of `request`; off `align` the rate falls */
-  double unaligned;              /* ... to this part */
-  double atomic;                 /* an atomic store takes so many times a store's cycles */
-  double hbm, l2_read, l2_write; /* GB/s */
-  int64_t line;                  /* bytes of an L2 line */
-  double resident;               /* part of L2 that tensors may take and still be found there */
-  double share;                  /* how many times its even part of the memory a core may draw */
+  const ac_op_cost *other; /* an instruction without a row */
+  int bank_groups;         /* of UB: blocks of one operand in one group take turns */
+  ac_copy_cost in, out;    /* GM to UB, UB to GM */
+  int64_t request, align;  /* global memory is asked for in pieces of `request`; off `align` the rate falls */
+  double unaligned;        /* ... to this part */
+  double atomic;           /* an atomic store takes so many times a store's cycles */
+  double hbm, l2_read, l2_write, l2; /* GB/s; l2: reading and writing together */
+  int64_t line;                      /* bytes of an L2 line */
+  double resident;                   /* part of L2 that tensors may take and still be found there */
+  double carry;                      /* ... whose contents are still of use when they take more */
+  double share;                      /* how many times its even part of the memory a core may draw */
   struct {
 #define S(name) double name;
     AC_SCALAR_COSTS(S)
 #undef S
   } scalar;
   double sync_all;
-  double launch_us, block; /* once a launch; cycles before a block's first instruction */
+  double launch_us, core_us,
+      block;          /* once a launch; for each core at work; cycles before a block's first instruction */
+  double counter_mhz; /* of GetSystemCycle */
 } ac_costs;
 
 /* From a chip's file; `dir` is the file's folder. NULL, with a message, when something is missing: *bad names it. */

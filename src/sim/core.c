@@ -418,7 +418,9 @@ uint64_t acsim_tiling_key(void) {
   return acsim_here("TILING_KEY_IS")->s->key;
 }
 int64_t acsim_cycles(void) {
-  return acsim_here("GetSystemCycle")->calls;
+  acsim_block *b = acsim_here("GetSystemCycle");
+  acsim_time_begin(b);
+  return acsim_time_counter(b);
 }
 
 void acsim_kernel_assert(const char *text, const char *file, int32_t line) {

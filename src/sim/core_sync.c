@@ -162,7 +162,9 @@ static void tell(acsim_block *b, round_ *r, const acsim_clock *own, ac_pipe pipe
 /* With the lock held: the block has waited for them. */
 static void learn(acsim_block *b, const round_ *r, const acsim_wait *w) {
   acsim_session *s = b->s;
-  acsim_time_wait(b, AC_PIPE_S, "", w->what, w->at, &r->latest);
+  acsim_stamp latest = r->latest;
+  latest.span = 0; /* another block's trace */
+  acsim_time_wait(b, AC_PIPE_S, "", w->what, w->at, &latest);
   acsim_trace_hand_over(b);
   if (!b->order || !r->known) return;
   acsim_cache_learn(b, r->known);

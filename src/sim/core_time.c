@@ -284,6 +284,11 @@ void acsim_time_begin(acsim_block *b) {
   t->p.gm_ticks = 0;
 }
 
+int64_t acsim_time_counter(const acsim_block *b) {
+  const acsim_time *t = b->time;
+  return t ? (int64_t)((double)t->now / ACSIM_TICKS / b->s->chip->mhz * t->c->counter_mhz) : b->calls;
+}
+
 /* ---- what an instruction touches ---- */
 
 static time_pending *pending(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at) {
@@ -435,7 +440,7 @@ void acsim_time_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at
   int64_t from = off / t->c->line, to = (off + bytes - 1) / t->c->line;
   mark_lines(m->lines[writes], from, to);
   int64_t fresh = s->resident ? 0 : first_touches(t, m, from, to);
-  double far = (double)fresh / (double)(to - from + 1);
+  double far = s->miss * (double)fresh / (double)(to - from + 1);
   double each = far * (writes ? s->hbm_write : s->hbm_read) + (1 - far) * (writes ? s->l2_write : s->l2_read);
   double n = (double)asked * each;
   if (off % t->c->align) n /= t->c->unaligned;

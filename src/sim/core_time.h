@@ -28,6 +28,9 @@ void acsim_time_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at
 void acsim_time_vector(acsim_block *b, const acsim_vector *v, int64_t repeats);
 void acsim_time_call(acsim_block *b, acsim_call what);
 
+/* GetSystemCycle: a counter of its own frequency; calls so far where time is not modelled. */
+int64_t acsim_time_counter(const acsim_block *b);
+
 /* SetFlag and what stands for it; `event` in words ("MTE2_V"). */
 void acsim_time_set(acsim_block *b, ac_pipe from, acsim_stamp *flag);
 void acsim_time_wait(acsim_block *b, ac_pipe to, const char *event, const char *what, acsim_at at,

@@ -60,7 +60,10 @@ void acsim_time_launch(acsim_session *s) {
   if (!t) return;
   int64_t bytes = 0;
   for (size_t i = 0; i < s->gms.len; i++) bytes += s->gms.data[i]->b.bytes - s->gms.data[i]->b.system;
-  t->resident = (double)bytes <= t->c->resident * (double)s->chip->l2;
+  double l2 = (double)s->chip->l2;
+  t->resident = (double)bytes <= t->c->resident * l2;
+  double kept = t->c->carry * l2 / (double)(bytes ? bytes : 1);
+  t->miss = t->resident || kept >= 1 ? 0 : 1 - kept;
   int64_t all = s->block_dim * s->ratio;
   t->cores = all < s->chip->vector_cores ? (int)all : s->chip->vector_cores;
   if (t->cores < 1) t->cores = 1;
@@ -213,17 +216,20 @@ void acsim_time_launched(acsim_session *s) {
   free(t->blocks);
   t->blocks = NULL;
   double whole = s->count ? (double)(s->block_dim * s->ratio) / (double)s->count : 1; /* of a sample to all */
-  double memory = t->resident ? 0 : (double)far * whole / t->c->hbm / 1e3;
+  double memory = (double)far * t->miss * whole / t->c->hbm / 1e3;
+  memory = most(memory, (double)(t->in + t->out) * whole / t->c->l2 / 1e3);
   memory = most(memory, (double)t->in * whole / t->c->l2_read / 1e3);
   memory = most(memory, (double)t->out * whole / t->c->l2_write / 1e3);
   double core = (double)ticks / ACSIM_TICKS / t->mhz;
   t->launches++;
   t->ticks += ticks;
   t->memory_us += memory;
-  t->us += t->c->launch_us + most(memory, core);
+  double overhead = t->c->launch_us + t->c->core_us * t->cores;
+  t->launch_us += overhead;
+  t->us += overhead + most(memory, core);
   t->bytes_in += t->in;
   t->bytes_out += t->out;
-  t->hbm_bytes += t->resident ? 0 : far;
+  t->hbm_bytes += (int64_t)((double)far * t->miss);
   t->all_resident = t->all_resident && t->resident;
   t->blocks_run += s->count;
   t->blocks_all += s->block_dim * s->ratio;
@@ -273,7 +279,7 @@ void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r) {
   r->launches = t->launches;
   r->mhz = t->mhz;
   r->us = t->us;
-  r->launch_us = t->c->launch_us * t->launches;
+  r->launch_us = t->launch_us;
   r->cycles = (t->us - r->launch_us) * t->mhz;
   r->core_cycles = (double)t->ticks / ACSIM_TICKS;
   r->memory_us = t->memory_us;
@@ -282,7 +288,7 @@ void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r) {
   r->bytes_out = t->bytes_out;
   r->hbm_bytes = t->hbm_bytes;
   r->hbm_gb_s = t->c->hbm;
-  r->l2_gb_s = t->c->l2_read;
+  r->l2_gb_s = t->c->l2;
   r->blocks_run = t->blocks_run;
   r->blocks_all = t->blocks_all;
   for (size_t i = 0; i < s->gms.len; i++) {

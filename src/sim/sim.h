@@ -174,7 +174,7 @@ typedef struct {
   int64_t must_in,
       must_out;      /* must move once: L2 lines of inputs that were read, bytes of outputs that were written */
   int64_t hbm_bytes; /* between L2 and memory */
-  double hbm_gb_s, l2_gb_s;       /* what the chip's file says; l2: reading */
+  double hbm_gb_s, l2_gb_s;       /* what the chip's file says; l2: reading and writing */
   int64_t blocks_run, blocks_all; /* fewer run than all: the others are taken to be like them */
   AC_VEC(ac_sim_core_time) cores;
   AC_VEC(ac_sim_stall) stalls; /* longest first */

@@ -198,6 +198,11 @@ static void more_cores(void **state) {
   assert_int_equal(a.hbm_bytes, 2 * (6 << 20));
   assert_true(a.us - a.launch_us >= 0.999 * bound && a.memory_us >= 0.99 * bound && a.memory_us <= 1.01 * bound);
   assert_true(b.us > 0.9 * a.us);
+  c.carry = 1; /* L2 keeps half of what they take */
+  slow.l2 = 6 << 20;
+  ac_sim_time kept = timed(k, 12, (acsim_config){0}, &slow);
+  assert_false(kept.resident);
+  assert_true(kept.memory_us > 0.49 * bound && kept.memory_us < 0.51 * bound);
 }
 
 static void short_bursts(void **state) {
@@ -371,6 +376,36 @@ static void bank_groups(void **state) {
   assert_float_equal(each(k, AC_HAZARDS_ON), apart, 0.01);
 }
 
+/* GetSystemCycle counts modelled time, at a frequency of its own. */
+static void counter_block(void *user) {
+  int64_t *ticks = user;
+  char pipe;
+  acsim_local t;
+  acsim_pipe_open(&pipe, file, L_PIPE);
+  uint16_t q = acsim_tbuf_init(&pipe, ACSIM_POS_VECCALC, 65536, file, L_IN);
+  acsim_tbuf_get(q, 0, 0, &t, file, L_ALLOC_IN);
+  for (int i = 0; i < 2; i++) {
+    for (int k = 0; k < 100; k++) {
+      acsim_vector v = {
+          .op = ACSIM_OP_Duplicate, .type = ACSIM_F32, .dst_type = ACSIM_F32, .dst = &t, .count = 16384};
+      acsim_vec(&v, file, L_VEC);
+    }
+    acsim_pipe_barrier(6, file, L_SYNC);
+    ticks[i] = acsim_cycles();
+  }
+  acsim_pipe_close(&pipe);
+}
+static void counter(void **state) {
+  (void)state;
+  int64_t ticks[2];
+  acsim_session *s = acsim_open(&(acsim_config){.chip = chip});
+  acsim_launch(s, 1, 0, counter_block, ticks);
+  acsim_close(s);
+  double cycles = 100 * 256 * ac_cost_of(chip->costs, "Duplicate")->repeat[AC_F32];
+  double want = cycles / chip->mhz * chip->costs->counter_mhz, got = (double)(ticks[1] - ticks[0]);
+  assert_true(got > want && got < 1.2 * want); /* and the drains between them */
+}
+
 /* A sample of blocks says what all would take. */
 static void sampled(void **state) {
   (void)state;
@@ -430,8 +465,8 @@ int main(void) {
       cmocka_unit_test(double_buffering), cmocka_unit_test(missing_overlap),   cmocka_unit_test(more_cores),
       cmocka_unit_test(short_bursts),     cmocka_unit_test(same_whoever_runs), cmocka_unit_test(waves),
       cmocka_unit_test(synchronised),     cmocka_unit_test(get_value),         cmocka_unit_test(vector_costs),
-      cmocka_unit_test(bank_groups),      cmocka_unit_test(sampled),           cmocka_unit_test(chip_file),
-      cmocka_unit_test(overhead)};
+      cmocka_unit_test(bank_groups),      cmocka_unit_test(sampled),           cmocka_unit_test(counter),
+      cmocka_unit_test(chip_file),        cmocka_unit_test(overhead)};
   int rc = cmocka_run_group_tests(tests, NULL, NULL);
   ac_arena_free(arena);
   return rc;

@@ -411,7 +411,7 @@ static void k_scalar(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   ASSERT(GetTaskRatio() == 1 && GetSubBlockIdx() == 0 && GetSubBlockNum() == 1 && GetTaskRation() == 1);
   int64_t before = GetSystemCycle();
   PipeBarrier<PIPE_ALL>();
-  ASSERT(GetSystemCycle() > before);
+  ASSERT(GetSystemCycle() >= before);
   Async<EngineType::AIC, k_ctrl_other>(a, b, b);
   for (uint32_t d = 1; d < 2000; d++) {
     uint32_t magic, shift;

@@ -77,6 +77,11 @@ int acsim_mem_of_pos(int pos) {
   }
 }
 
+/* A queue's buffers lie where its consumer reads, unless that is global memory. (kernel_event.h, GetPosition) */
+static int queue_mem(int src, int dst) {
+  return acsim_mem_of_pos(dst == ACSIM_POS_GM || dst == ACSIM_POS_CO2 ? src : dst);
+}
+
 /* Which event goes from a producer at one position to a consumer at another, and back (CANN 8.1.RC1 kernel_event.h, GetQueEvt).
  * Only global memory and UB matter here. */
 static void events_between(int src, int dst, int *forth, int *back) {
@@ -287,7 +292,7 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
                      acsim_at at) {
   b->calls++;
   acsim_time_call(b, ACSIM_CALL_INIT);
-  int mem = acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src);
+  int mem = queue_mem(src, dst);
   uint64_t each = ((uint64_t)bytes + 31) / 32 * 32, all = each * num;
   acsim_memory *m = acsim_memory_of(b, mem);
   uint64_t left = m->size - b->used[mem];
@@ -346,7 +351,7 @@ uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *fi
 uint16_t acsim_queue_shell(int32_t src, int32_t dst, int32_t depth, int32_t tbuf, uint32_t num, uint32_t bytes,
                            const char *file, int32_t line) {
   acsim_block *b = acsim_here("InitStartBufHandle");
-  uint32_t used = b->used[acsim_mem_of_pos(src == ACSIM_POS_GM ? dst : src)];
+  uint32_t used = b->used[queue_mem(src, dst)];
   if (!num || (tbuf && num != 1)) {
     acsim_fault(b->s, b, "bad-buffer", AT, "InitStartBufHandle with %u buffers", num);
     acsim_leave(b);

@@ -209,7 +209,8 @@ static int64_t c_layernorm_grad(const void *px, const void *py) {
     double mean, var;
     moments(x + i * K, K, mean, var);
     for (int j = 0; j < K; j++) {
-      double g = (loss(x + i * K, dy + i * K, x + GAMMA, j, 1e-4) - loss(x + i * K, dy + i * K, x + GAMMA, j, -1e-4)) / 2e-4;
+      double g =
+          (loss(x + i * K, dy + i * K, x + GAMMA, j, 1e-4) - loss(x + i * K, dy + i * K, x + GAMMA, j, -1e-4)) / 2e-4;
       double res = (x[i * K + j] - mean) / sqrt(var + EPS);
       if (!near(y[i * K + j], g, 1e-5) || !near(y[256 + i * K + j], res)) return i * K + j;
       gamma[j] += dy[i * K + j] * res, beta[j] += dy[i * K + j];
@@ -233,7 +234,9 @@ static void k_normalize(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     NormalizePara para = {M, V, K};
     LocalTensor<float> out = at<float>(65536, M * K), var = at<float>(66560, 8);
     Abs(var, s[1400], 8);
-    Normalize<float, float>(out, d[512], s[1200], var, s, s[GAMMA], s[BETA], tmp(320), float(EPS), para);
+    static constexpr NormalizeConfig along = {ReducePattern::AR, -1, false, false, false};
+    Normalize<float, float, false, along>(out, d[512], s[1200], var, s, s[GAMMA], s[BETA], tmp(320), float(EPS),
+                                          para);
     valid_only(d, out);
   });
 }
@@ -318,7 +321,8 @@ static int64_t c_groupnorm(const void *px, const void *py) {
     if (!near(y[512 + g], mean) || !near(y[520 + g], var)) return 512 + g;
     for (int i = 0; i < 18; i++) {
       int c = g % 2 * 2 + i / 9;
-      if (!near(y[(g * 2 + i / 9) * 16 + i % 9], (v[i] - mean) / sqrt(var + EPS) * x[GAMMA + c] + x[BETA + c])) return g;
+      if (!near(y[(g * 2 + i / 9) * 16 + i % 9], (v[i] - mean) / sqrt(var + EPS) * x[GAMMA + c] + x[BETA + c]))
+        return g;
     }
   }
   return -1;
@@ -450,7 +454,8 @@ static void k_flash3(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     LocalTensor<float> mean = d[2048], sum = d[2064], max = d[2080];
     SoftmaxFlashV3<half, float, false>(out, mean, sum, max, h, expMax, mean, sum, max, t, p);
     p.loopCnt = 2;
-    SoftmaxFlashV3<half, float, true>(out, mean, sum, max, h, expMax, mean, sum, max, tmp((40 + 1024 + 64) * 4), t, p);
+    SoftmaxFlashV3<half, float, true>(out, mean, sum, max, h, expMax, mean, sum, max, tmp((40 + 1024 + 64) * 4), t,
+                                      p);
     Cast(d, out, RoundMode::CAST_NONE, 1024);
     Cast(d[2096], expMax, RoundMode::CAST_NONE, 32);
   });
@@ -501,7 +506,8 @@ static int64_t c_log_softmax(const void *px, const void *py) {
   return -1;
 }
 static void k_log_softmax_overlap(GM_ADDR a, GM_ADDR b, GM_ADDR) {
-  on_ub(a, b, [](auto d, auto s) { LogSoftMax(s, d[1024], d[1056], s, tmp(1024), LogSoftMaxTiling(sm_tiling(3, 64))); });
+  on_ub(a, b,
+        [](auto d, auto s) { LogSoftMax(s, d[1024], d[1056], s, tmp(1024), LogSoftMaxTiling(sm_tiling(3, 64))); });
 }
 
 /* ---- sorting ---- */
@@ -605,7 +611,7 @@ static void k_quant(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     Cast(d[512], out, RoundMode::CAST_NONE, 256);
     Cast(scale, s[GAMMA], RoundMode::CAST_NONE, 64);
     Cast(offset, s[BETA], RoundMode::CAST_NONE, 64);
-    AscendAntiQuant<int8_t, half, false>(out, q, offset, scale, 4);
+    AscendAntiQuant<int8_t, half, false>(out, q, offset, scale, 4, AntiQuantShapeInfo{1, 64, 1, 64});
     Cast(d[768], out, RoundMode::CAST_NONE, 256);
     LocalTensor<bfloat16_t> bf = at<bfloat16_t>(70656, 256);
     AscendAntiQuant<int8_t, bfloat16_t, false>(bf, q, bfloat16_t(2.0f), bfloat16_t(0.5f), tmp(1024), 4);
@@ -638,9 +644,11 @@ static int64_t c_quant(const void *px, const void *py) {
   const float *x = fl(px), *y = fl(py);
   for (int i = 0; i < 256; i++) {
     if (y[i] != int8(as_half(as_half(x[i] * 100.0) - 2.5))) return i;
-    if (y[256 + i] != int8(as_half(as_half(static_cast<double>(x[i]) * x[GAMMA + i % 64]) + x[BETA + i % 64]))) return 256 + i;
+    if (y[256 + i] != int8(as_half(as_half(static_cast<double>(x[i]) * x[GAMMA + i % 64]) + x[BETA + i % 64])))
+      return 256 + i;
     if (y[512 + i] != as_half(as_half(y[i] + 2.5) * as_half(0.01))) return 512 + i;
-    if (y[768 + i] != as_half(as_half(static_cast<double>(y[i]) + x[BETA + i % 64]) * x[GAMMA + i % 64])) return 768 + i;
+    if (y[768 + i] != as_half(as_half(static_cast<double>(y[i]) + x[BETA + i % 64]) * x[GAMMA + i % 64]))
+      return 768 + i;
     if (y[1024 + i] != as_bf16((y[i] + 2) * 0.5)) return 1024 + i;
   }
   for (int i = 0; i < 64; i++) {
@@ -664,7 +672,8 @@ static void k_dequant_shape(GM_ADDR a, GM_ADDR b, GM_ADDR) {
 
 static void k_cumsum(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_ub(a, b, [](auto d, auto s) {
-    static constexpr CumSumConfig last = {true, false, true}, first = {false, false, true};
+    static constexpr CumSumConfig last = {true, false, true, CumSumAlgorithm::CUMSUM_ALGORITHM_LINEBYLINE},
+                                  first = {false, false, true};
     LocalTensor<uint8_t> w = tmp(16 * 40 * 4 * 2);
     CumSum<float, last>(d, d[1024], s, w, {5, 40});
     CumSum<float, first>(d[256], d[1088], s, {5, 40});
@@ -858,13 +867,34 @@ static void k_glu_overlap(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_ub(a, b, [](auto, auto s) { SwiGLU(s, s, s[512], 1.5f, 256); });
 }
 
-#define OK(name) {#name, k_##name, 1, 4, NX, NY, 0, nullptr, nullptr, fill, c_##name, 0, 0, 0}
-#define BAD(name, kind) {#name, k_##name, 1, 4, NX, NY, 0, kind, nullptr, fill, nullptr, 0, 0, 0}
+#define OK(name) \
+  { #name, k_##name, 1, 4, NX, NY, 0, nullptr, nullptr, fill, c_##name, 0, 0, 0 }
+#define BAD(name, kind) \
+  { #name, k_##name, 1, 4, NX, NY, 0, kind, nullptr, fill, nullptr, 0, 0, 0 }
 static const sim_case cases[] = {
-    OK(layernorm),      OK(layernorm_half), OK(rmsnorm),     OK(deepnorm),     OK(layernorm_grad), OK(normalize),
-    OK(welford),        OK(groupnorm),      OK(batchnorm),   OK(flash1),       OK(flash2),         OK(flash2_narrow),
-    OK(flash3),         OK(log_softmax),    OK(sort),        OK(topk),         OK(quant),          OK(cumsum),
-    OK(pad),            OK(dropout),        OK(reduce),      OK(transpose),    OK(glu),
+    OK(layernorm),
+    OK(layernorm_half),
+    OK(rmsnorm),
+    OK(deepnorm),
+    OK(layernorm_grad),
+    OK(normalize),
+    OK(welford),
+    OK(groupnorm),
+    OK(batchnorm),
+    OK(flash1),
+    OK(flash2),
+    OK(flash2_narrow),
+    OK(flash3),
+    OK(log_softmax),
+    OK(sort),
+    OK(topk),
+    OK(quant),
+    OK(cumsum),
+    OK(pad),
+    OK(dropout),
+    OK(reduce),
+    OK(transpose),
+    OK(glu),
     BAD(layernorm_tmp, "lib-temporary-memory"),
     BAD(layernorm_shape, "lib-shape"),
     BAD(rmsnorm_tmp, "lib-temporary-memory"),

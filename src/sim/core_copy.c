@@ -52,6 +52,13 @@ static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
   return c->blocks > 0 && c->bytes > 0;
 }
 
+/* DataCopy needs global addresses at a multiple of the element; DataCopyPad does not (docs/zh, DataCopy, constraints). */
+static void check_global(acsim_block *b, const acsim_copy *c, const acsim_global *g, int es, acsim_at at) {
+  if (c->form == ACSIM_COPY_PAD || (uintptr_t)g->ptr % (uintptr_t)es == 0) return;
+  acsim_fault(b->s, b, "misaligned", at, "DataCopy: the global address is no multiple of %d bytes, the size of %s", es,
+              ac_dtypes[c->type].cpp);
+}
+
 static void fill(uint8_t *p, uint8_t *state, int64_t n, const void *value, int es) {
   for (int64_t i = 0; i < n; i++) p[i] = ((const uint8_t *)value)[i % es];
   memset(state, 0xff, (size_t)n);
@@ -85,6 +92,7 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
   b->copied_elements += c.blocks * c.bytes / es;
+  check_global(b, &c, src, es, AT);
   int64_t row = c.bytes;
   if (c.form == ACSIM_COPY_PAD) row = ((int64_t)(c.left + c.right) * es + c.bytes + 31) / 32 * 32;
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += row + c.dst_gap, from += c.bytes + c.src_gap) {
@@ -127,6 +135,7 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   int es = acsim_type_bytes(c.type);
   if (!check_fields(b, &c, es, AT)) return;
   b->copied_elements += c.blocks * c.bytes / es;
+  check_global(b, &c, dst, es, AT);
   int64_t row = (c.bytes + 31) / 32 * 32;
   bool atomic = b->atomic != ACSIM_ATOMIC_NONE;
   if (atomic) acsim_gate(b);
@@ -145,12 +154,31 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   }
 }
 
+/* UB to UB: no byte may be both read and written (docs/zh, general constraints: not supported where a page does not say so). */
+static void check_local(acsim_block *b, const acsim_copy *c, const acsim_local *dst, const acsim_local *src, acsim_at at) {
+  int64_t to = c->bytes + c->dst_gap, from = c->bytes + c->src_gap, n = c->blocks;
+  if (dst->mem != src->mem || dst->addr + n * to <= src->addr || src->addr + n * from <= dst->addr) return;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t r0 = src->addr + i * from, r1 = r0 + c->bytes;
+    /* rows of dst that may reach into [r0, r1) */
+    int64_t first = (r0 - c->bytes - (int64_t)dst->addr) / to - 1, last = (r1 - (int64_t)dst->addr) / to + 1;
+    for (int64_t k = first < 0 ? 0 : first; k <= last && k < n; k++) {
+      int64_t w0 = dst->addr + k * to;
+      if (w0 >= r1 || r0 >= w0 + c->bytes) continue;
+      acsim_fault(b->s, b, "overlap", at, "DataCopy in UB: block %lld of src lies where block %lld of dst is written",
+                  (long long)i, (long long)k);
+      return;
+    }
+  }
+}
+
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                       int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
   acsim_order_begin(b);
   acsim_copy c = *copy;
   if (!check_fields(b, &c, acsim_type_bytes(c.type), AT)) return;
+  check_local(b, &c, dst, src, AT);
   for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += c.bytes + c.dst_gap, from += c.bytes + c.src_gap) {
     acsim_access x[] = {{"dst", dst, to, c.bytes, 32, ACSIM_WRITE},
                         {"src", src, from, c.bytes, 32, ACSIM_READ | ACSIM_SOFT}};

@@ -9,19 +9,28 @@ static void written(acsim_block *b, const acsim_local *t, int64_t off, int64_t n
   memset(acsim_state(b, t, off), 0xff, (size_t)n);
 }
 
+/* dst and another operand must not share memory. */
+static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim_local *x, int64_t xn, const acsim_local *y,
+                        int64_t yn) {
+  if (x->mem != y->mem || x->addr + xn <= y->addr || y->addr + yn <= x->addr) return;
+  acsim_fault(b->s, b, "overlap", at, "%s: bytes %u..%lld and %u..%lld of the memory overlap", op, x->addr,
+              (long long)(x->addr + xn), y->addr, (long long)(y->addr + yn));
+}
+
 /* ---- transposes ---- */
 
 /* 16 x 16 elements of 2 bytes (asc-devkit docs/zh, Transpose). */
 void acsim_transpose16(int32_t type, const acsim_local *dst, const acsim_local *src, const char *file, int32_t line) {
   acsim_block *b = acsim_here("Transpose");
   acsim_order_begin(b);
-  if (acsim_type_bytes(type) != 2) {
-    acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose takes 16 x 16 elements of 2 bytes; %s has %d",
-                ac_dtypes[type].cpp, acsim_type_bytes(type));
+  if (type != ACSIM_I16 && type != ACSIM_U16 && type != ACSIM_F16) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose takes 16 x 16 int16_t, uint16_t or half, not %s",
+                ac_dtypes[type].cpp);
     return;
   }
   acsim_access x[] = {{"dst", dst, 0, 512, BLOCK, ACSIM_WRITE}, {"src", src, 0, 512, BLOCK, ACSIM_READ}};
   if (!acsim_touch(b, AC_PIPE_V, "Transpose", AT, x, 2)) return;
+  if (dst->addr != src->addr) check_apart(b, "Transpose", AT, dst, 512, src, 512);
   uint16_t in[256], out[256];
   memcpy(in, acsim_data(b, src, 0), sizeof in);
   for (int r = 0; r < 16; r++)
@@ -51,9 +60,13 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
   acsim_block *b = acsim_here("TransDataTo5HD");
   acsim_order_begin(b);
   five f = {dst, src, c, acsim_type_bytes(c->type)};
-  if (f.es > 4) {
-    acsim_fault(b->s, b, "no-such-dtype", AT, "TransDataTo5HD takes elements of 1, 2 or 4 bytes; %s has %d",
-                ac_dtypes[c->type].cpp, f.es);
+  if (f.es > 4 || c->type == ACSIM_BF16 || c->type == ACSIM_BOOL) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "TransDataTo5HD of %s does not exist on %s", ac_dtypes[c->type].cpp,
+                b->s->chip->soc);
+    return;
+  }
+  if (c->repeat > 255) {
+    acsim_fault(b->s, b, "field-limit", AT, "TransDataTo5HD: repeatTimes is %d, the instruction takes 0..255", c->repeat);
     return;
   }
   bool half = f.es == 1;
@@ -93,6 +106,11 @@ void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, c
                            const acsim_local *tmp, const int64_t nchw[4], const char *file, int32_t line) {
   acsim_block *b = acsim_here("Transpose");
   acsim_order_begin(b);
+  if (kind == ND2ND_B16 && type != ACSIM_U16) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose with TRANSPOSE_ND2ND_B16 takes uint16_t, not %s",
+                ac_dtypes[type].cpp);
+    return;
+  }
   if (kind == ND2ND_B16) {
     acsim_transpose16(type, dst, src, file, line);
     return;
@@ -103,11 +121,27 @@ void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, c
   }
   int es = acsim_type_bytes(type);
   int64_t n = nchw[0], c = nchw[1], hw = nchw[2] * nchw[3], bytes = n * c * hw * es;
-  /* each plane is padded to whole 16 x 16 squares in the temporary memory (docs: h * w a multiple of 16 elements) */
+  if (es > 4 || type == ACSIM_BF16 || type == ACSIM_BOOL) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose of %s does not exist on %s", ac_dtypes[type].cpp,
+                b->s->chip->soc);
+    return;
+  }
+  if (!bytes) return;
+  if (c > 4095 || hw > 4095 || hw * es % BLOCK) {
+    acsim_fault(b->s, b, "field-limit", AT,
+                "Transpose: cSize %lld (at most 4095), hSize * wSize %lld elements (at most 4095, a multiple of 32 bytes)",
+                (long long)c, (long long)hw);
+    return;
+  }
+  /* docs/zh, Transpose, table of temporary memory: planes of h0 x w0 elements, one block wide */
+  int64_t planes = kind == NCHW2NHWC ? c + 2 : 2 * c + 1, temporary = planes * (es == 1 ? 32 : 16) * BLOCK;
   acsim_access x[] = {{"dst", dst, 0, bytes, BLOCK, ACSIM_WRITE},
                       {"src", src, 0, bytes, BLOCK, ACSIM_READ},
-                      {"the temporary memory", tmp, 0, 2 * 16 * 16 * es, BLOCK, ACSIM_WRITE}};
+                      {"the temporary memory", tmp, 0, temporary, BLOCK, ACSIM_WRITE}};
   if (!acsim_touch(b, AC_PIPE_V, "Transpose", AT, x, 3)) return;
+  check_apart(b, "Transpose", AT, dst, bytes, src, bytes);
+  check_apart(b, "Transpose", AT, dst, bytes, tmp, temporary);
+  check_apart(b, "Transpose", AT, src, bytes, tmp, temporary);
   uint8_t *d = acsim_data(b, dst, 0), *s = acsim_data(b, src, 0);
   int64_t rows = kind == NCHW2NHWC ? c : hw, columns = kind == NCHW2NHWC ? hw : c;
   for (int64_t k = 0; k < n; k++)
@@ -125,6 +159,14 @@ static int64_t nz_at(const acsim_nz *c, int es, int64_t m, int64_t i, int64_t j)
   return m * c->nz_matrix * es + (j * c->nz_c0 + i * c->nz_n) * BLOCK;
 }
 
+/* A field of Nd2NzParams or Nz2NdParamsFull beyond its range (docs/zh, DataCopy, table 4). */
+static bool nz_field(acsim_block *b, acsim_at at, const char *name, int64_t v, int64_t lo, int64_t hi) {
+  if (v >= lo && v <= hi) return true;
+  acsim_fault(b->s, b, "field-limit", at, "DataCopy: %s is %lld, %lld to %lld are allowed", name, (long long)v,
+              (long long)lo, (long long)hi);
+  return false;
+}
+
 /* ND to NZ: columns in blocks of 32 bytes, the last one filled with zeros (asc-devkit docs/zh, DataCopy, Nd2NzParams). The source
  * is g (MTE2) or l. */
 void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const acsim_local *l, const acsim_nz *c,
@@ -132,6 +174,15 @@ void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const ac
   acsim_block *b = acsim_here("DataCopy");
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type);
+  if (es > 4) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "DataCopy with Nd2NzParams of %s does not exist", ac_dtypes[c->type].cpp);
+    return;
+  }
+  if (!nz_field(b, AT, "ndNum", c->nd_num, 0, 4095) || !nz_field(b, AT, "nValue", c->n_value, 0, 16384) ||
+      !nz_field(b, AT, "srcDValue", c->nd_row, 1, 65535) || !nz_field(b, AT, "dstNzC0Stride", c->nz_c0, 1, 16384) ||
+      !nz_field(b, AT, "dstNzNStride", c->nz_n, 1, 16384) ||
+      !nz_field(b, AT, "dstNzMatrixStride", c->nz_matrix, 1, 65535))
+    return;
   int64_t per = BLOCK / es, blocks = (c->d_value + per - 1) / per;
   ac_pipe pipe = g ? AC_PIPE_MTE2 : AC_PIPE_MTE3;
   for (int64_t m = 0; m < c->nd_num; m++)
@@ -152,22 +203,39 @@ void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const ac
     }
 }
 
+/* NZ to ND: columns in groups of 16 elements of any size, rows of a group one behind another, groups nz_c0 * 16 elements apart.
+ * (docs/zh, DataCopy, Nz2NdParamsFull, both figures; H DataCopyUB2GMNZ2NDImplBase) */
+enum { GROUP = 16 };
 void acsim_copy_nz_to_nd(const acsim_global *dst, const acsim_local *src, const acsim_nz *c, const char *file,
                          int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
   acsim_order_begin(b);
-  int es = acsim_type_bytes(c->type);
-  int64_t per = BLOCK / es, blocks = (c->d_value + per - 1) / per;
+  int64_t es = acsim_type_bytes(c->type);
+  if (es != 2 && es != 4) {
+    acsim_fault(b->s, b, "no-such-dtype", AT, "DataCopy with Nz2NdParamsFull of %s does not exist",
+                ac_dtypes[c->type].cpp);
+    return;
+  }
+  if (!nz_field(b, AT, "ndNum", c->nd_num, 0, 4095) || !nz_field(b, AT, "nValue", c->n_value, 1, 8192) ||
+      !nz_field(b, AT, "dValue", c->d_value, 1, 8192) || !nz_field(b, AT, "srcNStride", c->nz_c0, 0, 4096) ||
+      !nz_field(b, AT, "srcNdMatrixStride", c->nz_matrix / 256, 1, 512) ||
+      !nz_field(b, AT, "dstDStride", c->nd_row, 1, 65535) ||
+      !nz_field(b, AT, "dstNdMatrixStride", c->nd_matrix, 1, 65535))
+    return;
+  if (c->d_value % GROUP) {
+    acsim_fault(b->s, b, "field-limit", AT, "DataCopy: dValue is %u, no multiple of 16", c->d_value);
+    return;
+  }
   for (int64_t m = 0; m < c->nd_num; m++)
     for (int64_t i = 0; i < c->n_value; i++)
-      for (int64_t j = 0; j < blocks; j++) {
-        int64_t n = c->d_value - j * per < per ? c->d_value - j * per : per;
-        int64_t to = (m * c->nd_matrix + i * c->nd_row + j * per) * es;
-        acsim_access s = {"src", src, nz_at(c, es, m, i, j), n * es, 1, ACSIM_READ};
+      for (int64_t j = 0; j < c->d_value / GROUP; j++) {
+        int64_t from = (m * c->nz_matrix + (j * c->nz_c0 + i) * GROUP) * es, bytes = GROUP * es;
+        int64_t to = (m * c->nd_matrix + i * c->nd_row + j * GROUP) * es;
+        acsim_access s = {"src", src, from, bytes, BLOCK, ACSIM_READ};
         if (!acsim_touch(b, AC_PIPE_MTE3, "DataCopy", AT, &s, 1) ||
-            !acsim_gm_touch(b, AC_PIPE_MTE3, "DataCopy", AT, dst, to, n * es, GM_WRITE))
+            !acsim_gm_touch(b, AC_PIPE_MTE3, "DataCopy", AT, dst, to, bytes, GM_WRITE))
           return;
-        memcpy(dst->ptr + to, acsim_data(b, src, s.off), (size_t)(n * es));
+        memcpy(dst->ptr + to, acsim_data(b, src, from), (size_t)bytes);
       }
 }
 

@@ -192,7 +192,7 @@ static void scalar_f32(int op, float *d, const float *a, float y, int64_t n) {
   case ACSIM_OP_Muls: LOOP1(mul(x, y));
   case ACSIM_OP_Maxs: LOOP1(MAX2(x, y));
   case ACSIM_OP_Mins: LOOP1(MIN2(x, y));
-  case ACSIM_OP_LeakyRelu: LOOP1(x > 0 ? x : mul(x, y));
+  case ACSIM_OP_LeakyRelu: LOOP1(x >= 0 ? x : mul(x, y));
   }
 }
 static void fma_f32(float *d, const float *a, const float *b, float s, int64_t n) {
@@ -241,6 +241,7 @@ static void fma_f32(float *d, const float *a, const float *b, float s, int64_t n
     const int bits = (int)sizeof(T) * 8;                                                   \
     const bool beyond = v >= bits || v < 0;                                                \
     const int by = beyond ? bits - 1 : (int)v;                                             \
+    const uint32_t sign = (T)-1 > 0 ? 0 : 1u << (bits - 1); /* stays in arithmetic shifts (docs/zh, ShiftLeft) */ \
     switch (op) {                                                                          \
     case ACSIM_OP_Adds:                                                                    \
       for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)y);                          \
@@ -255,10 +256,11 @@ static void fma_f32(float *d, const float *a, const float *b, float s, int64_t n
       for (int64_t i = 0; i < n; i++) d[i] = a[i] < y ? a[i] : y;                          \
       break;                                                                               \
     case ACSIM_OP_ShiftLeft:                                                               \
-      for (int64_t i = 0; i < n; i++) d[i] = beyond ? 0 : (T)(U)((uint32_t)(U)a[i] << by); \
+      for (int64_t i = 0; i < n; i++)                                                      \
+        d[i] = (T)(U)((beyond ? 0 : ((uint32_t)(U)a[i] << by) & ~sign) | ((U)a[i] & sign)); \
       break;                                                                               \
     case ACSIM_OP_ShiftRight:                                                              \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] >> by);                              \
+      for (int64_t i = 0; i < n; i++) d[i] = beyond && !sign ? 0 : (T)(a[i] >> by);        \
       break;                                                                               \
     }                                                                                      \
   }

@@ -101,6 +101,30 @@ static bool proposals(const sort_call *c, int32_t op, int64_t k) {
   return true;
 }
 
+static bool meet(const acsim_local *x, int64_t x0, int64_t xn, const acsim_local *y, int64_t y0, int64_t yn) {
+  return x->mem == y->mem && x->addr + x0 < y->addr + y0 + yn && y->addr + y0 < x->addr + x0 + xn;
+}
+static void report_overlap(const sort_call *c) {
+  acsim_fault(c->b->s, c->b, "overlap", c->at, "%s: dst overlaps what is still to be read", c->name);
+}
+/* Sort32 reads a repeat before it writes it: earlier results must not lie where later repeats read. Extract takes no overlap. */
+static void check_sort_overlap(const sort_call *c, int32_t op, int32_t n) {
+  int64_t values = (int64_t)SORTED * c->es, index = SORTED * 4, records = SORTED * RECORD;
+  if (n <= 0) return;
+  if (op == ACSIM_EXTRACT) {
+    if (meet(c->src0, 0, n * records, c->dst, 0, n * values) || meet(c->src0, 0, n * records, c->dst1, 0, n * index))
+      report_overlap(c);
+    return;
+  }
+  if (op != ACSIM_SORT32) return;
+  for (int64_t k = 1; k < n; k++)
+    if (meet(c->dst, 0, k * records, c->src0, k * values, values) ||
+        meet(c->dst, 0, k * records, c->src1, k * index, index)) {
+      report_overlap(c);
+      return;
+    }
+}
+
 void acsim_sort(int32_t op, int32_t type, const acsim_local *dst, const acsim_local *dst1, const acsim_local *src0,
                 const acsim_local *src1, int32_t repeat, int32_t mode, const char *file, int32_t line) {
   acsim_block *b = acsim_here(names[op]);
@@ -120,6 +144,7 @@ void acsim_sort(int32_t op, int32_t type, const acsim_local *dst, const acsim_lo
     acsim_fault(b->s, b, "field-limit", AT, "%s: repeatTime %d (0..255), modeNumber %d (0..5)", c.name, repeat, mode);
     return;
   }
+  check_sort_overlap(&c, op, repeat);
   for (int64_t k = 0; k < repeat; k++) {
     bool ok = op == ACSIM_SORT32 ? sort32(&c, k) : op == ACSIM_EXTRACT ? extract(&c, k) : proposals(&c, op, k);
     if (!ok) return;
@@ -147,7 +172,8 @@ static int largest(const list l[4], const acsim_merge *m, int record) {
   return best;
 }
 
-static bool bad_merge(acsim_block *b, const acsim_merge *m, const char *name, acsim_at at) {
+static bool bad_merge(acsim_block *b, const acsim_merge *m, const acsim_local *const src[4], const char *name,
+                      acsim_at at) {
   bool same = m->length[0] == m->length[1] && m->length[0] == m->length[2] && m->length[0] == m->length[3];
   for (int i = 0; i < 4; i++)
     if (m->length[i] > MAX_LIST) {
@@ -165,6 +191,11 @@ static bool bad_merge(acsim_block *b, const acsim_merge *m, const char *name, ac
                 m->repeat);
     return true;
   }
+  for (int i = 1; m->repeat > 1 && !m->proposals && i < 4; i++)
+    if (src[i]->addr != src[0]->addr + (uint32_t)i * m->length[0] * RECORD) {
+      acsim_fault(b->s, b, "field-limit", at, "%s: repeatTimes %d needs four lists one behind another", name, m->repeat);
+      return true;
+    }
   return false;
 }
 
@@ -195,8 +226,14 @@ static bool merge_once(acsim_block *b, const acsim_local *dst, const acsim_local
   for (int64_t at_record = 0;; at_record++) {
     int i = largest(l, m, record);
     if (i < 0) break;
+    int64_t from = k * step + l[i].taken * record;
+    uint8_t *state = acsim_state(b, src[i], from);
+    if (!m->proposals && (!acsim_all_written(state, acsim_type_bytes(m->type)) || !acsim_all_written(state + 4, 4))) {
+      acsim_access x = {"a record", src[i], from, record, 1, ACSIM_READ}; /* score and index; between a half and its index lies nothing */
+      acsim_touch(b, AC_PIPE_V, name, at, &x, 1);
+    }
     memcpy(to + at_record * record, l[i].p + l[i].taken * record, (size_t)record);
-    memset(acsim_state(b, dst, k * step + at_record * record), 0xff, (size_t)record);
+    memcpy(acsim_state(b, dst, k * step + at_record * record), state, (size_t)record);
     if (++l[i].taken == l[i].n && m->suspend) break;
   }
   for (int i = 0; i < 4; i++) b->merged[i] = (uint16_t)l[i].taken;
@@ -213,7 +250,7 @@ void acsim_merge_sort(const acsim_local *dst, const acsim_local *const src[4], c
                 b->s->chip->soc);
     return;
   }
-  if (bad_merge(b, m, name, AT)) return;
+  if (bad_merge(b, m, src, name, AT)) return;
   for (int64_t k = 0; k < m->repeat; k++)
     if (!merge_once(b, dst, src, m, k, name, AT)) return;
 }

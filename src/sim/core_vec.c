@@ -25,9 +25,9 @@ static uint32_t types_of(int op) {
   case ACSIM_OP_Brcb:
   case ACSIM_OP_Gather:
   case ACSIM_OP_Scatter:
-  case ACSIM_OP_Gatherb:
   case ACSIM_OP_Copy:
   case ACSIM_OP_GatherMask: return F | B16 | B32 | AC_BIT(AC_BF16);
+  case ACSIM_OP_Gatherb: return AC_BIT(AC_U16) | AC_BIT(AC_U32);
   case ACSIM_OP_CreateVecIndex: return F | AC_BIT(AC_I16) | AC_BIT(AC_I32);
   case ACSIM_OP_Compare:
   case ACSIM_OP_CompareScalar: return F | AC_BIT(AC_I32);
@@ -69,7 +69,7 @@ static bool check_types(const call *c) {
     ok = false;
   if ((v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) && v->type == ACSIM_I32 && v->mode != 2)
     ok = false;
-  if (ok) return true;
+  if (ok) return acsim_vec_check_pair(c);
   acsim_fault(c->b->s, c->b, "no-such-dtype", c->at, "%s of %s does not exist on %s", c->name, ac_dtypes[v->type].cpp,
               chip->soc);
   return false;
@@ -283,7 +283,10 @@ static void compare(const call *c) {
   acsim_access x[] = {{"dst", v->dst, 0, n / 8, BLOCK_BYTES, ACSIM_WRITE},
                       {"src0", v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT},
                       {"src1", v->b ? v->b : v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT}};
-  if (acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 3 : 2)) compare_lanes(c, 0, 0, 0, n);
+  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 3 : 2)) return;
+  acsim_vec_check_chain(c, "src0", v->a, 1, 8, c->lanes / 8, c->lanes / 8, n / c->lanes);
+  if (v->b) acsim_vec_check_chain(c, "src1", v->b, 1, 8, c->lanes / 8, c->lanes / 8, n / c->lanes);
+  compare_lanes(c, 0, 0, 0, n);
 }
 
 /* Lane i of a 256-byte-per-repeat select: which mask bit it looks at. Mode 0 has one mask for every repeat. */
@@ -334,6 +337,7 @@ static void select_count(const call *c) {
   note_select(c);
   check_overlap(c, v->a, c->es, n, "src0");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
+  acsim_vec_check_mask(c, v->mode == 0 ? 0 : c->lanes / 8);
   uint8_t scalar[8] = {0};
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   if (select_defined(c, n, bits)) {
@@ -373,6 +377,15 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
                       1,
                       gaps ? how | ACSIM_SOFT : how};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1)) return false;
+    if (!gaps || !(how & ACSIM_READ) || how & ACSIM_SOFT || acsim_all_written(acsim_state(c->b, t, x.off), x.bytes))
+      continue;
+    for (int k = lo; k <= hi; k++) { /* only the lanes that are on have to be written */
+      acsim_access one = {name, t, off + lane_offset(k, bytes, block_stride), bytes, 1, how};
+      if (lane_on(r, k) && !acsim_all_written(acsim_state(c->b, t, one.off), bytes)) {
+        acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &one, 1);
+        break;
+      }
+    }
   }
   return true;
 }
@@ -414,9 +427,29 @@ bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t
   return false;
 }
 
+/* Instructions that pass on what is undefined, bit by bit. */
+static bool passes_on(int op) {
+  return bitwise(op) || op == ACSIM_OP_Copy;
+}
+static void gather_state(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int block_stride) {
+  for (int k = 0; t && k < c->lanes; k++)
+    if (lane_on(c->v->repeat, k))
+      memcpy(to + k * c->es, acsim_state(c->b, t, off + lane_offset(k, c->es, block_stride)), (size_t)c->es);
+}
+static void scatter_state(const call *c, const uint8_t *a, const uint8_t *b, int64_t off) {
+  for (int k = 0; k < c->lanes; k++) {
+    if (!lane_on(c->v->repeat, k)) continue;
+    uint8_t *d = acsim_state(c->b, c->v->dst, off + lane_offset(k, c->es, c->v->repeat->dst_block));
+    for (int j = k * c->es; j < (k + 1) * c->es; j++) *d++ = a[j] & (c->v->b ? b[j] : 0xff);
+  }
+}
+
 static void elementwise_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
+  bool soft = passes_on(v->op);
+  int read = soft ? ACSIM_READ | ACSIM_SOFT : ACSIM_READ;
+  uint8_t sa[REPEAT_BYTES], sb[REPEAT_BYTES];
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, d[REPEAT_BYTES] = {0};
   if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
@@ -428,23 +461,28 @@ static void elementwise_repeat(const call *c) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
     if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, how)) return;
-    if (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
-    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ)) return;
+    if (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, read)) return;
+    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, read)) return;
     if (v->a) acsim_vec_gather_repeat(c, a, v->a, oa, c->es, r->a_block);
     if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
     if (reads_dst(v->op)) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+    if (soft) gather_state(c, sa, v->a, oa, r->a_block), gather_state(c, sb, v->b, ob, r->b_block);
     acsim_vec_compute(c, d, a, b, c->lanes);
     scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+    if (soft) scatter_state(c, sa, sb, od);
   }
 }
 
 static void compare_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES))
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
+  acsim_vec_check_chain(c, "src0", v->a, r->a_block, r->a_repeat, c->lanes / 8, c->lanes / 8, r->repeat);
+  if (v->b) acsim_vec_check_chain(c, "src1", v->b, r->b_block, r->b_repeat, c->lanes / 8, c->lanes / 8, r->repeat);
   if (r->a_block != 1 || (v->b && r->b_block != 1)) {
-    acsim_fault(c->b->s, c->b, "not-modelled", c->at, "%s with a block stride other than 1 is not modelled", c->name);
+    acsim_vec_compare_strided(c);
     return;
   }
   for (int k = c->from; k < c->from + r->repeat;
@@ -469,6 +507,7 @@ static void select_repeat(const call *c) {
   int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)(c->from + r->repeat) * c->lanes) / 8;
   acsim_access m = {"selMask", v->c, 0, mask_bytes, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT};
   if (r->repeat && !acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1)) return;
+  acsim_vec_check_mask(c, v->mode == 0 ? 0 : c->lanes / 8);
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
@@ -560,13 +599,27 @@ static void sum_count(const call *c) {
     at += rows ? rows * c->lanes : few;
   }
   memcpy(acsim_data(c->b, v->dst, 0), acc, (size_t)c->es);
+  c->b->acc = ac_load((ac_dtype)v->type, acc, 0); /* GetAccVal (docs/zh, GetReduceRepeatSumSpr) */
+}
+
+/* Bytes of the work tensor of `repeats` repeats. With the index every round of pairs keeps its place behind the one before; without,
+ * and for sums, the first is all (asc-devkit docs/zh, ReduceMax, ReduceSum). */
+static int64_t work_bytes(const call *c, int64_t repeats) {
+  int64_t block = BLOCK_BYTES / c->es, out = repeats * (is_sum(c->v->op) ? 1 : 2), all = 0;
+  bool index = !is_sum(c->v->op) && c->v->mode;
+  for (int round = 0; round == 0 || (index && round < 3 && (round == 1 || out > 2)); round++) {
+    if (round) out = (out + c->lanes - 1) / c->lanes * 2;
+    all += (out + block - 1) / block * block;
+    if (round && out <= 2) break;
+  }
+  return all * c->es;
 }
 
 /* mode: 1 when the index is wanted too. v->b is the work tensor. */
 static void reduce_count(const call *c) {
   const acsim_vector *v = c->v;
   bool sum = v->op == ACSIM_OP_ReduceSum, index = !sum && v->mode;
-  int64_t need = sum ? 0 : ac_reduce_work_bytes(ac_inst_by_asc(c->name), (ac_dtype)v->type, v->count);
+  int64_t need = sum ? 0 : work_bytes(c, (v->count + c->lanes - 1) / c->lanes);
   acsim_access x[] = {{"dst", v->dst, 0, index ? 2 * c->es : c->es, index ? 2 * c->es : c->es, ACSIM_WRITE},
                       {"src", v->a, 0, v->count * c->es, BLOCK_BYTES, ACSIM_READ},
                       {"the work tensor", v->b, 0, need, BLOCK_BYTES, ACSIM_WRITE}};
@@ -582,6 +635,7 @@ static void reduce_count(const call *c) {
   if (index && c->es == 2 && m.index > UINT16_MAX)
     acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name,
                 (long long)m.index);
+  c->b->peak_value = m.value; /* GetReduceMaxMinCount; of the index it says nothing (docs/zh) */
   memset(acsim_state(c->b, v->b, 0), 0, (size_t)need); /* the work tensor holds nothing of use afterwards */
   uint8_t *d = acsim_data(c->b, v->dst, 0);
   ac_store((ac_dtype)v->type, d, 0, m.value);
@@ -634,6 +688,7 @@ static void whole_reduce(const call *c) {
   if (mask_empty(c) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "dst", v->dst, bytes))
     return;
+  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, r->dst_repeat * bytes, bytes, r->repeat);
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * bytes;
     acsim_access x = {"dst", v->dst, od, bytes, 1, ACSIM_WRITE};
@@ -657,8 +712,7 @@ static void reduce_repeat(const call *c) {
   const acsim_repeat *r = v->repeat;
   bool sum = v->op == ACSIM_OP_ReduceSum, index = !sum && v->mode;
   if (mask_empty(c) || r->repeat <= 0) return;
-  ac_inst inst = ac_inst_by_asc(c->name);
-  int64_t need = ac_reduce_work_bytes(inst, (ac_dtype)v->type, (int64_t)r->repeat * c->lanes);
+  int64_t need = work_bytes(c, r->repeat);
   acsim_access x[] = {{"dst", v->dst, 0, index ? 2 * c->es : c->es, index ? 2 * c->es : c->es, ACSIM_WRITE},
                       {"the work tensor", v->b, 0, need, BLOCK_BYTES, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES))
@@ -681,6 +735,9 @@ static void reduce_repeat(const call *c) {
       masks(m, few);
       acsim_math_tree_sum(v->type, part + k / c->lanes * c->es, part + k * c->es, m, few, c->saturate);
     }
+  if (index && c->es == 2 && all.index > UINT16_MAX)
+    acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name,
+                (long long)all.index);
   memset(acsim_state(c->b, v->b, 0), 0, (size_t)need);
   uint8_t *d = acsim_data(c->b, v->dst, 0);
   if (sum)
@@ -700,6 +757,8 @@ static void part_reduce(const call *c) {
   if (!acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es))
     return;
+  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, (int64_t)r->dst_repeat * step, c->lanes / group * c->es,
+                        r->repeat);
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * step;
     uint8_t lanes[REPEAT_BYTES];
@@ -726,69 +785,6 @@ static void part_reduce(const call *c) {
 
 /* ---- moving elements about ---- */
 
-/* Each of 8 elements a repeat fills one 32-byte block. */
-static void brcb(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES))
-    return;
-  for (int k = 0; k < r->repeat; k++) {
-    acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ};
-    if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
-    uint8_t eight[64];
-    memcpy(eight, acsim_data(c->b, v->a, s.off), 8 * (size_t)c->es);
-    for (int j = 0; j < 8; j++) {
-      acsim_access d = {"dst",       v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES,
-                        BLOCK_BYTES, 1,      ACSIM_WRITE};
-      if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &d, 1)) return;
-      uint8_t *p = acsim_data(c->b, v->dst, d.off);
-      for (int i = 0; i < BLOCK_BYTES; i++) p[i] = eight[j * c->es + i % c->es];
-      mark(c, v->dst, d.off, BLOCK_BYTES);
-    }
-  }
-}
-
-/* Does pattern 1..7 keep lane i? (asc-devkit docs/zh, GatherMask: even, odd, then one of four, then all) */
-static bool pattern_keeps(int pattern, int64_t i) {
-  switch (pattern) {
-  case 1: return i % 2 == 0;
-  case 2: return i % 2 == 1;
-  case 3:
-  case 4:
-  case 5:
-  case 6: return i % 4 == pattern - 3;
-  default: return true;
-  }
-}
-
-/* mode: pattern, or 0 with the mask in v->b. count: lanes of a repeat to look at (counter mode), or 0: whole repeats.
- * repeat->b_repeat: blocks between the masks of two repeats. */
-static uint64_t gather_mask(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  int64_t per = v->count ? v->count : c->lanes;
-  uint64_t kept = 0;
-  for (int k = 0; k < r->repeat; k++)
-    for (int64_t i = 0; i < per; i++) {
-      int64_t block = i / (BLOCK_BYTES / c->es), in = i % (BLOCK_BYTES / c->es);
-      int64_t off = ((int64_t)k * r->a_repeat + block * r->a_block) * BLOCK_BYTES + in * c->es;
-      bool keep = pattern_keeps(v->mode, i);
-      if (!v->mode) {
-        acsim_access m = {"src1", v->b, (int64_t)k * r->b_repeat * BLOCK_BYTES + i / 8, 1, 1, ACSIM_READ};
-        if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1)) return kept;
-        keep = acsim_data(c->b, v->b, m.off)[0] >> i % 8 & 1;
-      }
-      if (!keep) continue;
-      acsim_access x[] = {{"src0", v->a, off, c->es, 1, ACSIM_READ},
-                          {"dst", v->dst, (int64_t)kept * c->es, c->es, 1, ACSIM_WRITE}};
-      if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return kept;
-      memmove(acsim_data(c->b, v->dst, (int64_t)kept * c->es), acsim_data(c->b, v->a, off), (size_t)c->es);
-      mark(c, v->dst, (int64_t)kept * c->es, c->es);
-      kept++;
-    }
-  return kept;
-}
-
 static void iota(const call *c) {
   const acsim_vector *v = c->v;
   acsim_access x = {"dst", v->dst, 0, v->count * c->es, BLOCK_BYTES, ACSIM_WRITE};
@@ -799,7 +795,7 @@ static void iota(const call *c) {
 
 /* ---- entry ---- */
 
-static bool bad_repeat(const call *c) {
+bool acsim_vec_bad_repeat(const call *c) {
   const acsim_repeat *r = c->v->repeat;
   bool large = c->v->op == ACSIM_OP_ReduceSum || c->v->op == ACSIM_OP_ReduceMax || c->v->op == ACSIM_OP_ReduceMin ||
                c->v->op == ACSIM_OP_GatherMask;
@@ -808,7 +804,8 @@ static bool bad_repeat(const call *c) {
                 r->repeat, MAX_REPEAT);
     return true;
   }
-  if (c->lanes == 64 && r->mask[1] && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb &&
+  bool beyond = (c->lanes <= 64 && r->mask[1]) || (c->lanes < 64 && r->mask[0] >> c->lanes);
+  if (beyond && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb && c->v->op != ACSIM_OP_Gatherb &&
       r->form != ACSIM_MASK_REGISTER) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: the mask has lanes beyond the %d of a repeat", c->name,
                 c->lanes);
@@ -818,7 +815,7 @@ static bool bad_repeat(const call *c) {
 }
 
 static uint64_t one_repeat_call(const call *c) {
-  if (bad_repeat(c)) return 0;
+  if (acsim_vec_bad_repeat(c)) return 0;
   const uint64_t *m = c->v->repeat->mask;
   c->b->vector_elements += (int64_t)c->v->repeat->repeat * (__builtin_popcountll(m[0]) + __builtin_popcountll(m[1]));
   switch (c->v->op) {
@@ -850,8 +847,8 @@ static uint64_t one_repeat_call(const call *c) {
   case ACSIM_OP_ReduceSum:
   case ACSIM_OP_ReduceMax:
   case ACSIM_OP_ReduceMin: reduce_repeat(c); break;
-  case ACSIM_OP_Brcb: brcb(c); break;
-  case ACSIM_OP_GatherMask: return (uint64_t)(c->b->gather_count = (int64_t)gather_mask(c));
+  case ACSIM_OP_Brcb: acsim_vec_brcb(c); break;
+  case ACSIM_OP_GatherMask: return (uint64_t)(c->b->gather_count = (int64_t)acsim_vec_gather_mask(c));
   default: elementwise_repeat(c); break;
   }
   return 0;
@@ -867,6 +864,14 @@ static uint64_t with_repeat(const call *given) {
   v.repeat = &r;
   c->v = &v;
   bool masked = v.op != ACSIM_OP_GatherMask && v.op != ACSIM_OP_Brcb && v.op != ACSIM_OP_Gatherb;
+  if (v.op == ACSIM_OP_GatherMask) { /* ends in normal mode, with the mask it was given (H, GatherMaskImpl) */
+    acsim_time_vector(b, &v, r.repeat);
+    uint64_t kept = one_repeat_call(c);
+    b->mask_counter = false;
+    b->mask[0] = (uint64_t)v.count;
+    b->mask[1] = 0;
+    return kept;
+  }
   if (masked) acsim_mask_check(c);
   if (masked && r.form != ACSIM_MASK_REGISTER) {
     bool elements = b->mask_counter && r.form == ACSIM_MASK_FIRST;
@@ -874,13 +879,21 @@ static uint64_t with_repeat(const call *given) {
     b->mask[1] = elements ? 0 : r.mask[1];
   }
   acsim_time_vector(b, &v, masked && b->mask_counter ? ((int64_t)b->mask[0] + c->lanes - 1) / c->lanes : r.repeat);
+  if (masked && !b->mask_counter && r.form == ACSIM_MASK_FIRST && r.first > (uint64_t)c->lanes) {
+    acsim_fault(b->s, b, "field-limit", c->at, "%s: a mask of %llu elements, a repeat has %d", c->name,
+                (unsigned long long)r.first, c->lanes);
+    masks(r.mask, c->lanes); /* as the device does it (docs/zh, mask): one repeat */
+  }
   if (!masked || !b->mask_counter) {
     if (r.form == ACSIM_MASK_REGISTER) memcpy(r.mask, b->mask, sizeof r.mask);
-    if (c->lanes == 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */
+    if (c->lanes <= 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */
+    acsim_vec_check_overlap(c, -1);
     return one_repeat_call(c);
   }
+  if (v.op == ACSIM_OP_Copy) return acsim_vec_bad_repeat(c) ? 0 : acsim_vec_copy_counted(c);
   int64_t n = (int64_t)b->mask[0], tail = n % c->lanes;
   if (n / c->lanes > INT32_MAX - 1) n = tail = 0;
+  acsim_vec_check_overlap(c, n);
   masks(r.mask, c->lanes);
   r.repeat = (int32_t)(n / c->lanes);
   c->counted = true;
@@ -931,6 +944,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
             0,
             false,
             0,
+            false,
             false};
   acsim_order_begin(c.b);
   c.saturate = acsim_saturates(c.b);

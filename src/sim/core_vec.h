@@ -17,6 +17,7 @@ typedef struct {
   bool saturate;
   int from;     /* number of the first repeat: counter mode runs the last, partial one apart */
   bool counted; /* counter mode: no limit on repeats */
+  bool shared;  /* gathers: dst and a source may meet */
 } call;
 
 /* Offset of a lane from the start of its repeat; is it on? */
@@ -54,6 +55,28 @@ void acsim_vec_iota_repeat(const call *c);
 void acsim_vec_compare_register(const call *c);
 void acsim_vec_select_register(const call *c);
 void acsim_vec_accumulate(const call *c);
+
+bool acsim_vec_bad_repeat(const call *c);
+
+/* core_vec_move.c */
+void acsim_vec_compare_strided(const call *c);
+void acsim_vec_brcb(const call *c);
+uint64_t acsim_vec_gather_mask(const call *c);
+uint64_t acsim_vec_copy_counted(const call *c);
+
+/* core_vec_check.c: pairs of types, overlap */
+bool acsim_vec_check_pair(const call *c);
+void acsim_vec_check_overlap(const call *c, int64_t total);
+void acsim_vec_check_chain(const call *c, const char *name, const acsim_local *src, int64_t a_block, int64_t a_repeat,
+                           int64_t step, int64_t bytes, int64_t repeats);
+
+void acsim_vec_check_mask(const call *c, int64_t step);
+void acsim_vec_track_begin(void);
+void acsim_vec_track(const call *c, int64_t from, int64_t to, int64_t k, const char *name);
+bool acsim_vec_may_share(const acsim_local *dst, int64_t bytes, const acsim_local *src);
+void acsim_vec_note_write(int64_t at, int64_t n);
+bool acsim_vec_note_read(const call *c, int64_t at, int64_t n);
+void acsim_vec_check_shared(const call *c);
 
 /* core_deq.c: conversions that scale */
 void acsim_vec_cast_deq(const call *c);

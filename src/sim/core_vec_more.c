@@ -36,6 +36,9 @@ static bool gather_one(const call *c, element e) {
   const acsim_vector *v = c->v;
   int64_t off;
   if (!offset_of(c, e.number, &off)) return false;
+  if (c->shared && (acsim_vec_note_read(c, v->b->addr + e.number * 4, 4) ||
+                    acsim_vec_note_read(c, v->a->addr + off, c->es)))
+    return false;
   acsim_access x[] = {{"src", v->a, off, c->es, c->es, ACSIM_READ}, {"dst", v->dst, e.at, c->es, 1, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return false;
   memcpy(acsim_data(c->b, v->dst, e.at), acsim_data(c->b, v->a, off), (size_t)c->es);
@@ -46,11 +49,31 @@ static bool starts_ok(const call *c, const acsim_local *linear, const char *name
   return acsim_vec_check_start(c, name, linear, BLOCK_BYTES) &&
          acsim_vec_check_start(c, "the offsets", c->v->b, BLOCK_BYTES);
 }
+static bool note_element(const call *c, element e) {
+  acsim_vec_note_write(c->v->dst->addr + e.at, c->es);
+  return true;
+}
+/* Sources that may share memory with dst are looked at byte by byte: gathers do not work in place (docs/zh, Gather). */
+static bool may_share(const call *c, int64_t dst_bytes) {
+  return acsim_vec_may_share(c->v->dst, dst_bytes, c->v->a) || acsim_vec_may_share(c->v->dst, dst_bytes, c->v->b);
+}
 /* dst[i] = src at byte offset b[i] + v->i */
-void acsim_vec_gather(const call *c) {
+void acsim_vec_gather(const call *given) {
+  call own = *given, *c = &own;
   const acsim_vector *v = c->v;
-  if (!starts_ok(c, v->dst, "dst")) return;
-  if (v->repeat) {
+  if (!starts_ok(c, v->dst, "dst") || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES)) return;
+  int64_t last = v->repeat ? (int64_t)(c->from + v->repeat->repeat) : 0;
+  int64_t bytes = v->repeat ? last * (v->repeat->dst_repeat * BLOCK_BYTES) + REPEAT_BYTES : v->count * c->es;
+  c->shared = may_share(c, bytes);
+  if (c->shared) {
+    acsim_vec_track_begin();
+    if (c->counted) /* counter mode: of both parts */
+      for (int64_t n = 0; n < (int64_t)c->b->mask[0]; n++)
+        note_element(c, (element){n, n / c->lanes * v->repeat->dst_repeat * BLOCK_BYTES + n % c->lanes * c->es});
+    else
+      each_element(c, note_element);
+  }
+  if (v->repeat || c->shared) {
     each_element(c, gather_one);
     return;
   }
@@ -90,11 +113,20 @@ void acsim_vec_scatter(const call *c) {
 void acsim_vec_gatherb(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  if (!starts_ok(c, v->dst, "dst")) return;
+  if (!starts_ok(c, v->dst, "dst") || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES)) return;
+  int64_t step = r->dst_block ? r->dst_block : 1; /* 0 counts as 1 (docs/zh, Gatherb) */
+  bool shared = may_share(c, ((int64_t)(r->repeat - 1) * r->dst_repeat + 7 * step + 1) * BLOCK_BYTES);
+  acsim_vec_track_begin();
+  for (int64_t k = 0; shared && k < r->repeat; k++)
+    for (int64_t j = 0; j < 8; j++)
+      acsim_vec_note_write(v->dst->addr + (k * r->dst_repeat + j * step) * BLOCK_BYTES, BLOCK_BYTES);
   for (int64_t k = 0; k < r->repeat; k++)
     for (int64_t j = 0; j < 8; j++) {
-      int64_t off, to = (k * r->dst_repeat + j * r->dst_block) * BLOCK_BYTES;
+      int64_t off, to = (k * r->dst_repeat + j * step) * BLOCK_BYTES;
       if (!offset_of(c, k * 8 + j, &off)) return;
+      if (shared && (acsim_vec_note_read(c, v->b->addr + (k * 8 + j) * 4, 4) ||
+                     acsim_vec_note_read(c, v->a->addr + off, BLOCK_BYTES)))
+        return;
       acsim_access x[] = {{"src0", v->a, off, BLOCK_BYTES, BLOCK_BYTES, ACSIM_READ},
                           {"dst", v->dst, to, BLOCK_BYTES, 1, ACSIM_WRITE}};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return;

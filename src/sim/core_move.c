@@ -1,5 +1,5 @@
 /* Instructions that move elements about: transposes, blocked copies, filling of global memory. */
-#include "sim/core_hazard.h"
+#include "sim/core_vec.h"
 
 #include <string.h>
 
@@ -10,8 +10,8 @@ static void written(acsim_block *b, const acsim_local *t, int64_t off, int64_t n
 }
 
 /* dst and another operand must not share memory. */
-static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim_local *x, int64_t xn, const acsim_local *y,
-                        int64_t yn) {
+static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim_local *x, int64_t xn,
+                        const acsim_local *y, int64_t yn) {
   if (x->mem != y->mem || x->addr + xn <= y->addr || y->addr + yn <= x->addr) return;
   acsim_fault(b->s, b, "overlap", at, "%s: bytes %u..%lld and %u..%lld of the memory overlap", op, x->addr,
               (long long)(x->addr + xn), y->addr, (long long)(y->addr + yn));
@@ -55,6 +55,23 @@ static void transpose_blocks(const five *f, uint8_t in[16][BLOCK], uint8_t out[1
       memcpy(out[row] + at * f->es, in[r] + (from + k) * f->es, (size_t)f->es);
     }
 }
+/* No repeat may read what an earlier one wrote (docs/zh, general constraints). */
+static void check_5hd_overlap(acsim_block *b, const acsim_local dst[16], const acsim_local src[16],
+                              const acsim_5hd *c, bool half, acsim_at at) {
+  int64_t bytes = half ? 16 : BLOCK, d0 = half && c->dst_high ? 16 : 0, s0 = half && c->src_high ? 16 : 0;
+  if (c->repeat < 2) return;
+  acsim_vec_track_begin();
+  for (int64_t k = 0; k < c->repeat; k++) {
+    for (int i = 0; i < 16; i++)
+      if (acsim_track_read(src[i].addr + k * c->src_step * BLOCK + s0, bytes)) {
+        acsim_fault(b->s, b, "overlap", at, "TransDataTo5HD: repeat %lld reads what an earlier one wrote",
+                    (long long)k);
+        return;
+      }
+    for (int i = 0; i < 16; i++) acsim_vec_note_write(dst[i].addr + k * c->dst_step * BLOCK + d0, bytes);
+  }
+}
+
 void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const acsim_5hd *c, const char *file,
                      int32_t line) {
   acsim_block *b = acsim_here("TransDataTo5HD");
@@ -66,10 +83,12 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
     return;
   }
   if (c->repeat > 255) {
-    acsim_fault(b->s, b, "field-limit", AT, "TransDataTo5HD: repeatTimes is %d, the instruction takes 0..255", c->repeat);
+    acsim_fault(b->s, b, "field-limit", AT, "TransDataTo5HD: repeatTimes is %d, the instruction takes 0..255",
+                c->repeat);
     return;
   }
   bool half = f.es == 1;
+  check_5hd_overlap(b, dst, src, c, half, AT);
   for (int k = 0; k < c->repeat; k++) {
     /* a single repeat starts at the lists' addresses only if its steps are 0 */
     int64_t n = c->repeat == 1 ? 1 : k, od = n * c->dst_step * BLOCK, os = n * c->src_step * BLOCK;
@@ -79,7 +98,10 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
       x[i] = (acsim_access){"src", &src[i], os + (half && c->src_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_READ};
       x[16 + i] =
           (acsim_access){"dst", &dst[i], od + (half && c->dst_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_WRITE};
-      if (src[i].addr % BLOCK || dst[i].addr % BLOCK) x[i].align = x[16 + i].align = BLOCK; /* reported by touch */
+      if (src[i].addr % BLOCK || dst[i].addr % BLOCK) {
+        acsim_fault(b->s, b, "misaligned", AT, "TransDataTo5HD: address %d of a list is no multiple of 32 bytes", i);
+        return;
+      }
     }
     if (!acsim_touch(b, AC_PIPE_V, "TransDataTo5HD", AT, x, 32)) return;
     for (int i = 0; i < 16; i++) {
@@ -128,9 +150,10 @@ void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, c
   }
   if (!bytes) return;
   if (c > 4095 || hw > 4095 || hw * es % BLOCK) {
-    acsim_fault(b->s, b, "field-limit", AT,
-                "Transpose: cSize %lld (at most 4095), hSize * wSize %lld elements (at most 4095, a multiple of 32 bytes)",
-                (long long)c, (long long)hw);
+    acsim_fault(
+        b->s, b, "field-limit", AT,
+        "Transpose: cSize %lld (at most 4095), hSize * wSize %lld elements (at most 4095, a multiple of 32 bytes)",
+        (long long)c, (long long)hw);
     return;
   }
   /* docs/zh, Transpose, table of temporary memory: planes of h0 x w0 elements, one block wide */
@@ -175,7 +198,8 @@ void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const ac
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type);
   if (es > 4) {
-    acsim_fault(b->s, b, "no-such-dtype", AT, "DataCopy with Nd2NzParams of %s does not exist", ac_dtypes[c->type].cpp);
+    acsim_fault(b->s, b, "no-such-dtype", AT, "DataCopy with Nd2NzParams of %s does not exist",
+                ac_dtypes[c->type].cpp);
     return;
   }
   if (!nz_field(b, AT, "ndNum", c->nd_num, 0, 4095) || !nz_field(b, AT, "nValue", c->n_value, 0, 16384) ||

@@ -204,65 +204,77 @@ static void fma_f32(float *d, const float *a, const float *b, float s, int64_t n
 
 /* ---- integer loops: arithmetic wraps ---- */
 
-#define INT_LOOPS(T, U, name)                                                              \
-  static void unary_##name(int op, T *d, const T *a, int64_t n) {                          \
-    if (op == ACSIM_OP_Not)                                                                \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)~a[i];                                     \
-    else /* Relu */                                                                        \
-      for (int64_t i = 0; i < n; i++) d[i] = a[i] > 0 ? a[i] : 0;                          \
-  }                                                                                        \
-  static void binary_##name(int op, T *d, const T *a, const T *b, int64_t n) {             \
-    switch (op) {                                                                          \
-    case ACSIM_OP_Add:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)b[i]);                       \
-      break;                                                                               \
-    case ACSIM_OP_Sub:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] - (U)b[i]);                       \
-      break;                                                                               \
-    case ACSIM_OP_Mul:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint32_t)a[i] * (uint32_t)b[i]);         \
-      break;                                                                               \
-    case ACSIM_OP_Max:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = a[i] > b[i] ? a[i] : b[i];                    \
-      break;                                                                               \
-    case ACSIM_OP_Min:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = a[i] < b[i] ? a[i] : b[i];                    \
-      break;                                                                               \
-    case ACSIM_OP_And:                                                                     \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] & b[i]);                             \
-      break;                                                                               \
-    case ACSIM_OP_Or:                                                                      \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] | b[i]);                             \
-      break;                                                                               \
-    }                                                                                      \
-  }                                                                                        \
-  static void scalar_##name(int op, T *d, const T *a, int64_t v, int64_t n) {              \
-    const T y = (T)v;                                                                      \
-    const int bits = (int)sizeof(T) * 8;                                                   \
-    const bool beyond = v >= bits || v < 0;                                                \
-    const int by = beyond ? bits - 1 : (int)v;                                             \
+#define INT_LOOPS(T, U, name)                                                                                     \
+  static void unary_##name(int op, T *d, const T *a, int64_t n) {                                                 \
+    if (op == ACSIM_OP_Not)                                                                                       \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)~a[i];                                                            \
+    else /* Relu */                                                                                               \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] > 0 ? a[i] : 0;                                                 \
+  }                                                                                                               \
+  static void binary_##name(int op, T *d, const T *a, const T *b, int64_t n) {                                    \
+    switch (op) {                                                                                                 \
+    case ACSIM_OP_Add:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)b[i]);                                              \
+      break;                                                                                                      \
+    case ACSIM_OP_Sub:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] - (U)b[i]);                                              \
+      break;                                                                                                      \
+    case ACSIM_OP_AddRelu:                                                                                        \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        T x = (T)((U)a[i] + (U)b[i]);                                                                             \
+        d[i] = x > 0 ? x : 0;                                                                                     \
+      }                                                                                                           \
+      break;                                                                                                      \
+    case ACSIM_OP_SubRelu:                                                                                        \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        T x = (T)((U)a[i] - (U)b[i]);                                                                             \
+        d[i] = x > 0 ? x : 0;                                                                                     \
+      }                                                                                                           \
+      break;                                                                                                      \
+    case ACSIM_OP_Mul:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint32_t)a[i] * (uint32_t)b[i]);                                \
+      break;                                                                                                      \
+    case ACSIM_OP_Max:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] > b[i] ? a[i] : b[i];                                           \
+      break;                                                                                                      \
+    case ACSIM_OP_Min:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] < b[i] ? a[i] : b[i];                                           \
+      break;                                                                                                      \
+    case ACSIM_OP_And:                                                                                            \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] & b[i]);                                                    \
+      break;                                                                                                      \
+    case ACSIM_OP_Or:                                                                                             \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)(a[i] | b[i]);                                                    \
+      break;                                                                                                      \
+    }                                                                                                             \
+  }                                                                                                               \
+  static void scalar_##name(int op, T *d, const T *a, int64_t v, int64_t n) {                                     \
+    const T y = (T)v;                                                                                             \
+    const int bits = (int)sizeof(T) * 8;                                                                          \
+    const bool beyond = v >= bits || v < 0;                                                                       \
+    const int by = beyond ? bits - 1 : (int)v;                                                                    \
     const uint32_t sign = (T)-1 > 0 ? 0 : 1u << (bits - 1); /* stays in arithmetic shifts (docs/zh, ShiftLeft) */ \
-    switch (op) {                                                                          \
-    case ACSIM_OP_Adds:                                                                    \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)y);                          \
-      break;                                                                               \
-    case ACSIM_OP_Muls:                                                                    \
-      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint32_t)a[i] * (uint32_t)y);            \
-      break;                                                                               \
-    case ACSIM_OP_Maxs:                                                                    \
-      for (int64_t i = 0; i < n; i++) d[i] = a[i] > y ? a[i] : y;                          \
-      break;                                                                               \
-    case ACSIM_OP_Mins:                                                                    \
-      for (int64_t i = 0; i < n; i++) d[i] = a[i] < y ? a[i] : y;                          \
-      break;                                                                               \
-    case ACSIM_OP_ShiftLeft:                                                               \
-      for (int64_t i = 0; i < n; i++)                                                      \
-        d[i] = (T)(U)((beyond ? 0 : ((uint32_t)(U)a[i] << by) & ~sign) | ((U)a[i] & sign)); \
-      break;                                                                               \
-    case ACSIM_OP_ShiftRight:                                                              \
-      for (int64_t i = 0; i < n; i++) d[i] = beyond && !sign ? 0 : (T)(a[i] >> by);        \
-      break;                                                                               \
-    }                                                                                      \
+    switch (op) {                                                                                                 \
+    case ACSIM_OP_Adds:                                                                                           \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((U)a[i] + (U)y);                                                 \
+      break;                                                                                                      \
+    case ACSIM_OP_Muls:                                                                                           \
+      for (int64_t i = 0; i < n; i++) d[i] = (T)((uint32_t)a[i] * (uint32_t)y);                                   \
+      break;                                                                                                      \
+    case ACSIM_OP_Maxs:                                                                                           \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] > y ? a[i] : y;                                                 \
+      break;                                                                                                      \
+    case ACSIM_OP_Mins:                                                                                           \
+      for (int64_t i = 0; i < n; i++) d[i] = a[i] < y ? a[i] : y;                                                 \
+      break;                                                                                                      \
+    case ACSIM_OP_ShiftLeft:                                                                                      \
+      for (int64_t i = 0; i < n; i++)                                                                             \
+        d[i] = (T)(U)((beyond ? 0 : ((uint32_t)(U)a[i] << by) & ~sign) | ((U)a[i] & sign));                       \
+      break;                                                                                                      \
+    case ACSIM_OP_ShiftRight:                                                                                     \
+      for (int64_t i = 0; i < n; i++) d[i] = beyond && !sign ? 0 : (T)(a[i] >> by);                               \
+      break;                                                                                                      \
+    }                                                                                                             \
   }
 INT_LOOPS(int16_t, uint16_t, i16)
 INT_LOOPS(uint16_t, uint16_t, u16)

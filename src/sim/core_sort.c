@@ -193,7 +193,8 @@ static bool bad_merge(acsim_block *b, const acsim_merge *m, const acsim_local *c
   }
   for (int i = 1; m->repeat > 1 && !m->proposals && i < 4; i++)
     if (src[i]->addr != src[0]->addr + (uint32_t)i * m->length[0] * RECORD) {
-      acsim_fault(b->s, b, "field-limit", at, "%s: repeatTimes %d needs four lists one behind another", name, m->repeat);
+      acsim_fault(b->s, b, "field-limit", at, "%s: repeatTimes %d needs four lists one behind another", name,
+                  m->repeat);
       return true;
     }
   return false;
@@ -215,13 +216,17 @@ static bool merge_once(acsim_block *b, const acsim_local *dst, const acsim_local
   }
   acsim_access d = {"dst", dst, k * step, total, 32, ACSIM_WRITE};
   if (!acsim_touch(b, AC_PIPE_V, name, at, &d, 1)) return false;
-  for (int i = 0; i < 4; i++)
-    if (l[i].n && dst->mem == src[i]->mem && dst->addr + k * step < src[i]->addr + k * step + l[i].n * record &&
-        src[i]->addr < dst->addr + total) {
+  for (int i = 0; i < 4; i++) {
+    int64_t from = src[i]->addr + k * step,
+            all = m->repeat > 1 ? m->repeat * step : total; /* with repeats, the whole range */
+    if (m->repeat > 1) from = src[0]->addr;
+    int64_t bytes = m->repeat > 1 ? m->repeat * step : l[i].n * record, at_dst = m->repeat > 1 ? 0 : k * step;
+    if (l[i].n && dst->mem == src[i]->mem && dst->addr + at_dst < from + bytes && from < dst->addr + at_dst + all) {
       acsim_fault(b->s, b, "overlap", at, "%s: dst and list %d overlap: the merge reads what it has just written",
                   name, i + 1);
       return false;
     }
+  }
   uint8_t *to = acsim_data(b, dst, k * step);
   for (int64_t at_record = 0;; at_record++) {
     int i = largest(l, m, record);
@@ -229,7 +234,8 @@ static bool merge_once(acsim_block *b, const acsim_local *dst, const acsim_local
     int64_t from = k * step + l[i].taken * record;
     uint8_t *state = acsim_state(b, src[i], from);
     if (!m->proposals && (!acsim_all_written(state, acsim_type_bytes(m->type)) || !acsim_all_written(state + 4, 4))) {
-      acsim_access x = {"a record", src[i], from, record, 1, ACSIM_READ}; /* score and index; between a half and its index lies nothing */
+      acsim_access x = {"a record", src[i],    from, record,
+                        1,          ACSIM_READ}; /* score and index; between a half and its index lies nothing */
       acsim_touch(b, AC_PIPE_V, name, at, &x, 1);
     }
     memcpy(to + at_record * record, l[i].p + l[i].taken * record, (size_t)record);

@@ -253,13 +253,12 @@ static bool written(acsim_block *b, const acsim_local *t, int64_t off, int bytes
   return acsim_all_written(acsim_state(b, t, off), bytes);
 }
 
-/* n lanes from byte `off` of the sources to bits from byte `to` of dst; undefined lanes give undefined bits. */
-static void compare_lanes(const call *c, int64_t a_off, int64_t b_off, int64_t to, int64_t n) {
+/* n lanes from byte offsets of the sources to bits, and which of the bits are defined: those of lanes that are. */
+static void compare_to(const call *c, int64_t a_off, int64_t b_off, uint8_t *bits, uint8_t *st, int64_t n) {
   const acsim_vector *v = c->v;
   acsim_block *b = c->b;
-  acsim_math_compare_bits(v->mode, v->type, acsim_data(b, v->dst, to), acsim_data(b, v->a, a_off),
+  acsim_math_compare_bits(v->mode, v->type, bits, acsim_data(b, v->a, a_off),
                           v->b ? acsim_data(b, v->b, b_off) : NULL, v->f, v->i, n);
-  uint8_t *st = acsim_state(b, v->dst, to);
   if (acsim_all_written(acsim_state(b, v->a, a_off), n * c->es) &&
       (!v->b || acsim_all_written(acsim_state(b, v->b, b_off), n * c->es))) {
     memset(st, 0xff, (size_t)n / 8);
@@ -269,6 +268,25 @@ static void compare_lanes(const call *c, int64_t a_off, int64_t b_off, int64_t t
   for (int64_t i = 0; i < n; i++)
     if (written(b, v->a, a_off + i * c->es, c->es) && (!v->b || written(b, v->b, b_off + i * c->es, c->es)))
       st[i / 8] |= (uint8_t)(1u << i % 8);
+}
+static bool compare_in_place(const call *c, const acsim_local *src, int64_t off, int64_t to, int64_t n) {
+  const acsim_local *dst = c->v->dst;
+  return src && same_memory(dst, src) && dst->addr + to < src->addr + off + n * c->es &&
+         src->addr + off < dst->addr + to + n / 8;
+}
+/* The same to byte `to` of dst; where that lies in a source, a repeat is read before it is written. */
+static void compare_lanes(const call *c, int64_t a_off, int64_t b_off, int64_t to, int64_t n) {
+  const acsim_vector *v = c->v;
+  if (!compare_in_place(c, v->a, a_off, to, n) && !compare_in_place(c, v->b, b_off, to, n)) {
+    compare_to(c, a_off, b_off, acsim_data(c->b, v->dst, to), acsim_state(c->b, v->dst, to), n);
+    return;
+  }
+  uint8_t bits[MAX_LANES / 8], known[MAX_LANES / 8];
+  for (int64_t at = 0; at < n; at += c->lanes) {
+    compare_to(c, a_off + at * c->es, b_off + at * c->es, bits, known, c->lanes);
+    memcpy(acsim_data(c->b, v->dst, to + at / 8), bits, (size_t)c->lanes / 8);
+    memcpy(acsim_state(c->b, v->dst, to + at / 8), known, (size_t)c->lanes / 8);
+  }
 }
 
 static void compare(const call *c) {
@@ -284,8 +302,8 @@ static void compare(const call *c) {
                       {"src0", v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT},
                       {"src1", v->b ? v->b : v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 3 : 2)) return;
-  acsim_vec_check_chain(c, "src0", v->a, 1, 8, c->lanes / 8, c->lanes / 8, n / c->lanes);
-  if (v->b) acsim_vec_check_chain(c, "src1", v->b, 1, 8, c->lanes / 8, c->lanes / 8, n / c->lanes);
+  acsim_vec_check_chain(c, "src0", v->a, 1, 8, c->lanes / 8, c->lanes / 8, 0, n / c->lanes);
+  if (v->b) acsim_vec_check_chain(c, "src1", v->b, 1, 8, c->lanes / 8, c->lanes / 8, 0, n / c->lanes);
   compare_lanes(c, 0, 0, 0, n);
 }
 
@@ -479,8 +497,8 @@ static void compare_repeat(const call *c) {
   if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
-  acsim_vec_check_chain(c, "src0", v->a, r->a_block, r->a_repeat, c->lanes / 8, c->lanes / 8, r->repeat);
-  if (v->b) acsim_vec_check_chain(c, "src1", v->b, r->b_block, r->b_repeat, c->lanes / 8, c->lanes / 8, r->repeat);
+  acsim_vec_check_chain(c, "src0", v->a, r->a_block, r->a_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
+  if (v->b) acsim_vec_check_chain(c, "src1", v->b, r->b_block, r->b_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
   if (r->a_block != 1 || (v->b && r->b_block != 1)) {
     acsim_vec_compare_strided(c);
     return;
@@ -502,6 +520,9 @@ static void select_repeat(const call *c) {
   const acsim_repeat *r = v->repeat;
   int64_t undefined = 0, all = 0;
   uint8_t scalar[8] = {0};
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
+    return;
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   note_select(c);
   int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)(c->from + r->repeat) * c->lanes) / 8;
@@ -688,7 +709,7 @@ static void whole_reduce(const call *c) {
   if (mask_empty(c) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "dst", v->dst, bytes))
     return;
-  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, r->dst_repeat * bytes, bytes, r->repeat);
+  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, r->dst_repeat * bytes, bytes, 0, r->repeat);
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * bytes;
     acsim_access x = {"dst", v->dst, od, bytes, 1, ACSIM_WRITE};
@@ -757,7 +778,7 @@ static void part_reduce(const call *c) {
   if (!acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "dst", v->dst, pair ? BLOCK_BYTES : 8 * c->es))
     return;
-  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, (int64_t)r->dst_repeat * step, c->lanes / group * c->es,
+  acsim_vec_check_chain(c, "src", v->a, r->a_block, r->a_repeat, (int64_t)r->dst_repeat * step, c->es, group,
                         r->repeat);
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, od = (int64_t)k * r->dst_repeat * step;
@@ -887,7 +908,7 @@ static uint64_t with_repeat(const call *given) {
   if (!masked || !b->mask_counter) {
     if (r.form == ACSIM_MASK_REGISTER) memcpy(r.mask, b->mask, sizeof r.mask);
     if (c->lanes <= 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */
-    acsim_vec_check_overlap(c, -1);
+    if (r.repeat <= MAX_REPEAT) acsim_vec_check_overlap(c, -1);
     return one_repeat_call(c);
   }
   if (v.op == ACSIM_OP_Copy) return acsim_vec_bad_repeat(c) ? 0 : acsim_vec_copy_counted(c);

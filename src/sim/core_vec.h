@@ -68,14 +68,15 @@ uint64_t acsim_vec_copy_counted(const call *c);
 bool acsim_vec_check_pair(const call *c);
 void acsim_vec_check_overlap(const call *c, int64_t total);
 void acsim_vec_check_chain(const call *c, const char *name, const acsim_local *src, int64_t a_block, int64_t a_repeat,
-                           int64_t step, int64_t bytes, int64_t repeats);
+                           int64_t step, int64_t bytes, int group, int64_t repeats);
 
 void acsim_vec_check_mask(const call *c, int64_t step);
 void acsim_vec_track_begin(void);
-void acsim_vec_track(const call *c, int64_t from, int64_t to, int64_t k, const char *name);
+void acsim_vec_track(const call *c, int64_t from, int64_t n, int64_t to, int64_t m, int64_t k, const char *name);
 bool acsim_vec_may_share(const acsim_local *dst, int64_t bytes, const acsim_local *src);
 void acsim_vec_note_write(int64_t at, int64_t n);
 bool acsim_vec_note_read(const call *c, int64_t at, int64_t n);
+bool acsim_track_read(int64_t at, int64_t n); /* has acsim_vec_note_write noted one of these bytes? */
 void acsim_vec_check_shared(const call *c);
 
 /* core_deq.c: conversions that scale */

@@ -125,10 +125,11 @@ static bool meets(const call *c, const operand *d, const operand *s, int64_t rep
 }
 
 static void report(const call *c, const operand *d, const operand *s) {
-  acsim_fault(c->b->s, c->b, "overlap", c->at,
-              "%s: dst (byte %u of its memory) and %s (byte %u) overlap, but are not the same: the instruction reads what "
-              "it has just written",
-              c->name, d->t->addr, s->name, s->t->addr);
+  acsim_fault(
+      c->b->s, c->b, "overlap", c->at,
+      "%s: dst (byte %u of its memory) and %s (byte %u) overlap, but are not the same: the instruction reads what "
+      "it has just written",
+      c->name, d->t->addr, s->name, s->t->addr);
 }
 
 static bool lane_by_lane(int op) {
@@ -191,24 +192,35 @@ void acsim_vec_check_overlap(const call *c, int64_t total) {
   if (v->b && !apart(c, &d, &b, repeats) && meets(c, &d, &b, repeats, total, may_chain(c, true))) report(c, &d, &b);
 }
 
-/* Instructions that write `step` bytes every repeat, one repeat behind another, and read a repeat before they write it: between
- * repeats the rule holds for them too. bits: lanes of a repeat that are read; NULL: all. */
+/* Instructions that read a repeat before they write it: between repeats the rule holds for them too. Results lie `step` bytes from repeat
+ * to repeat, `bytes` each: one a repeat (group 0), or one for every group of lanes that has a lane. */
+static void write_results(const call *c, int64_t at, int64_t bytes, int group, int64_t total, int64_t k) {
+  if (!group) {
+    track_write(at, bytes, k);
+    return;
+  }
+  for (int i = 0; i < c->lanes; i++)
+    if (lane_counts(c, total, k, i)) track_write(at + i / group * bytes, bytes, k);
+}
 void acsim_vec_check_chain(const call *c, const char *name, const acsim_local *src, int64_t a_block, int64_t a_repeat,
-                           int64_t step, int64_t bytes, int64_t repeats) {
+                           int64_t step, int64_t bytes, int group, int64_t repeats) {
   const acsim_local *dst = c->v->dst;
   operand s = {name, src, c->es, a_block * BLOCK_BYTES, a_repeat * BLOCK_BYTES}, d = {"dst", dst, 1, 0, 0};
+  int64_t total = c->counted ? (int64_t)c->b->mask[0] : -1; /* counter mode comes in two parts: all with the first */
+  if (c->counted && c->from) return;
+  if (c->counted) repeats = (total + c->lanes - 1) / c->lanes;
   if (repeats < 2 || dst->mem != src->mem) return;
-  int64_t end = dst->addr + (repeats - 1) * step + bytes;
+  int64_t end = dst->addr + (repeats - 1) * step + bytes * (group ? c->lanes / group : 1);
   if (end <= src->addr || last_of(&s, c, repeats) <= dst->addr) return;
   bool lanes = c->v->repeat && reduces(c->v->op);
   track_begin();
   for (int64_t k = 0; k < repeats; k++) {
-    track_write(dst->addr + k * step, bytes, k);
     for (int i = 0; i < c->lanes; i++)
-      if ((!lanes || lane_on(c->v->repeat, i)) && reads_earlier(at_of(&s, k, i), c->es, k)) {
+      if ((!lanes || lane_counts(c, total, k, i)) && reads_earlier(at_of(&s, k, i), c->es, k)) {
         report(c, &d, &s);
         return;
       }
+    write_results(c, dst->addr + k * step, bytes, group, total, k);
   }
 }
 
@@ -217,13 +229,13 @@ void acsim_vec_check_chain(const call *c, const char *name, const acsim_local *s
 void acsim_vec_track_begin(void) {
   track_begin();
 }
-/* An element of repeat k goes from one byte address to another: has an earlier repeat written what is read? */
-void acsim_vec_track(const call *c, int64_t from, int64_t to, int64_t k, const char *name) {
-  if (reads_earlier(from, c->es, k))
+/* Repeat k reads n bytes and then writes m (to -1: nothing): has an earlier repeat written what is read? */
+void acsim_vec_track(const call *c, int64_t from, int64_t n, int64_t to, int64_t m, int64_t k, const char *name) {
+  if (reads_earlier(from, n, k))
     acsim_fault(c->b->s, c->b, "overlap", c->at,
-                "%s: %s (byte %lld of its memory) was overwritten by an earlier repeat of the same instruction", c->name,
-                name, (long long)from);
-  track_write(to, c->es, k);
+                "%s: %s (byte %lld of its memory) was overwritten by an earlier repeat of the same instruction",
+                c->name, name, (long long)from);
+  if (to >= 0) track_write(to, m, k);
 }
 
 /* Gather, Gatherb and Brcb do not work in place (docs/zh): `write` and `read` note bytes, and report where they meet. */
@@ -243,6 +255,9 @@ bool acsim_vec_note_read(const call *c, int64_t at, int64_t n) {
   shared(c, at);
   return true;
 }
+bool acsim_track_read(int64_t at, int64_t n) {
+  return reads_own(at, n, 0);
+}
 /* Brcb: contiguous sources, dst in blocks. */
 void acsim_vec_check_shared(const call *c) {
   const acsim_vector *v = c->v;
@@ -254,26 +269,27 @@ void acsim_vec_check_shared(const call *c) {
   acsim_vec_note_read(c, v->a->addr, (int64_t)r->repeat * 8 * c->es);
 }
 
-/* Select: no repeat may find in selMask what an earlier one has written there. step: bytes of the mask from repeat to repeat. */
+/* Select: no repeat may find in selMask what it or an earlier one has written there. step: bytes of the mask from repeat to repeat. */
 void acsim_vec_check_mask(const call *c, int64_t step) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int64_t repeats = r ? c->from + r->repeat : (v->count + c->lanes - 1) / c->lanes, bits = c->lanes / 8;
-  int64_t pitch = r ? r->dst_repeat * BLOCK_BYTES : REPEAT_BYTES, block = r ? r->dst_block * BLOCK_BYTES : BLOCK_BYTES;
+  int64_t pitch = r ? r->dst_repeat * BLOCK_BYTES : REPEAT_BYTES,
+          block = r ? r->dst_block * BLOCK_BYTES : BLOCK_BYTES;
   operand d = {"dst", v->dst, c->ds, block, pitch};
-  if (repeats < 2 || v->dst->mem != v->c->mem || last_of(&d, c, repeats) <= v->c->addr ||
+  if (repeats < 1 || v->dst->mem != v->c->mem || last_of(&d, c, repeats) <= v->c->addr ||
       v->c->addr + (repeats - 1) * step + bits <= v->dst->addr)
     return;
   track_begin();
-  for (int64_t k = 0; k < repeats; k++)
+  for (int64_t k = 0; k < repeats; k++) {
+    int64_t n = r && !c->counted ? -1 : r ? (int64_t)c->b->mask[0] : v->count;
+    for (int i = 0; i < c->lanes; i++)
+      if (lane_counts(c, n, k, i)) track_write(at_of(&d, k, i), c->ds, k);
     for (int i = 0; i < c->lanes; i++) {
-      bool on = r && !c->counted ? lane_on(r, i) : k * c->lanes + i < (r ? (int64_t)c->b->mask[0] : v->count);
-      if (!on) continue;
-      if (reads_earlier(v->c->addr + k * step + i / 8, 1, k)) {
-        operand m = {"selMask", v->c, 1, 0, 0};
-        report(c, &d, &m);
-        return;
-      }
-      track_write(at_of(&d, k, i), c->ds, k);
+      if (!lane_counts(c, n, k, i) || !reads_earlier(v->c->addr + k * step + i / 8, 1, k + 1)) continue;
+      operand m = {"selMask", v->c, 1, 0, 0};
+      report(c, &d, &m);
+      return;
     }
+  }
 }

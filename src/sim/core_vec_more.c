@@ -36,8 +36,8 @@ static bool gather_one(const call *c, element e) {
   const acsim_vector *v = c->v;
   int64_t off;
   if (!offset_of(c, e.number, &off)) return false;
-  if (c->shared && (acsim_vec_note_read(c, v->b->addr + e.number * 4, 4) ||
-                    acsim_vec_note_read(c, v->a->addr + off, c->es)))
+  if (c->shared &&
+      (acsim_vec_note_read(c, v->b->addr + e.number * 4, 4) || acsim_vec_note_read(c, v->a->addr + off, c->es)))
     return false;
   acsim_access x[] = {{"src", v->a, off, c->es, c->es, ACSIM_READ}, {"dst", v->dst, e.at, c->es, 1, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return false;
@@ -161,6 +161,8 @@ void acsim_vec_compare_register(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, bits[16] = {0};
+  if (!acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) || !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
+    return;
   if (!acsim_vec_touch_repeat(c, "src0", v->a, 0, c->es, r->a_block, ACSIM_READ) ||
       !acsim_vec_touch_repeat(c, "src1", v->b, 0, c->es, r->b_block, ACSIM_READ))
     return;
@@ -186,6 +188,9 @@ void acsim_vec_select_register(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int64_t undefined = 0;
+  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
+      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
+    return;
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;

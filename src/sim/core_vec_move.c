@@ -19,7 +19,8 @@ void acsim_vec_compare_strided(const call *c) {
       memcpy(a + i * BLOCK_BYTES, acsim_data(c->b, v->a, pa), BLOCK_BYTES);
       if (v->b) memcpy(b + i * BLOCK_BYTES, acsim_data(c->b, v->b, pb), BLOCK_BYTES);
       for (int j = 0; j < per; j++)
-        if (acsim_all_written(acsim_state(c->b, v->a, pa + j * c->es), c->es) && (!v->b || acsim_all_written(acsim_state(c->b, v->b, pb + j * c->es), c->es)))
+        if (acsim_all_written(acsim_state(c->b, v->a, pa + j * c->es), c->es) &&
+            (!v->b || acsim_all_written(acsim_state(c->b, v->b, pb + j * c->es), c->es)))
           known[(i * per + j) / 8] |= (uint8_t)(1u << (i * per + j) % 8);
     }
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &to, 1)) return;
@@ -39,8 +40,7 @@ void acsim_vec_brcb(const call *c) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "Brcb: dstBlkStride is 0: all blocks of a repeat would be one");
   int64_t from = v->a->addr, to = v->dst->addr;
   int64_t end = to + ((int64_t)(r->repeat - 1) * r->dst_repeat + 7 * r->dst_block + 1) * BLOCK_BYTES;
-  if (v->a->mem == v->dst->mem && to < from + (int64_t)r->repeat * 8 * c->es && from < end)
-    acsim_vec_check_shared(c);
+  if (v->a->mem == v->dst->mem && to < from + (int64_t)r->repeat * 8 * c->es && from < end) acsim_vec_check_shared(c);
   for (int k = 0; k < r->repeat; k++) {
     acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
@@ -86,7 +86,7 @@ uint64_t acsim_vec_gather_mask(const call *c) {
     return 0;
   /* what is kept of a repeat lies at or before where it came from: usual, and free of overlap between repeats */
   bool packs = v->dst->addr <= v->a->addr && r->a_block >= 1 && r->a_repeat * BLOCK_BYTES >= per * c->es;
-  bool tracked = r->repeat > 1 && v->dst->mem == v->a->mem && !packs;
+  bool tracked = r->repeat > 1 && ((v->dst->mem == v->a->mem && !packs) || (v->b && v->dst->mem == v->b->mem));
   acsim_vec_track_begin();
   for (int k = 0; k < r->repeat; k++)
     for (int64_t i = 0; i < per; i++) {
@@ -94,19 +94,22 @@ uint64_t acsim_vec_gather_mask(const call *c) {
       int64_t off = ((int64_t)k * r->a_repeat + block * r->a_block) * BLOCK_BYTES + in * c->es;
       bool keep = v->b || pattern_keeps(v->mode, i);
       if (v->b) { /* whole bytes are read; of the last one only some bits may count */
-        acsim_access m = {"src1", v->b, (int64_t)k * r->b_repeat * BLOCK_BYTES + i / 8, 1, 1, ACSIM_READ | ACSIM_SOFT};
+        acsim_access m = {"src1", v->b, (int64_t)k * r->b_repeat * BLOCK_BYTES + i / 8,
+                          1,      1,    ACSIM_READ | ACSIM_SOFT};
         if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1)) return kept;
         if (!(acsim_state(c->b, v->b, m.off)[0] >> i % 8 & 1)) {
           m.how = ACSIM_READ;
           acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1);
         }
         keep = acsim_data(c->b, v->b, m.off)[0] >> i % 8 & 1;
+        if (tracked) acsim_vec_track(c, v->b->addr + m.off, 1, -1, 0, k, "src1");
       }
       if (!keep) continue;
       acsim_access x[] = {{"src0", v->a, off, c->es, 1, ACSIM_READ},
                           {"dst", v->dst, (int64_t)kept * c->es, c->es, 1, ACSIM_WRITE}};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return kept;
-      if (tracked) acsim_vec_track(c, v->a->addr + off, v->dst->addr + (int64_t)kept * c->es, k, "src0");
+      if (tracked)
+        acsim_vec_track(c, v->a->addr + off, c->es, v->dst->addr + (int64_t)kept * c->es, c->es, k, "src0");
       memmove(acsim_data(c->b, v->dst, (int64_t)kept * c->es), acsim_data(c->b, v->a, off), (size_t)c->es);
       mark(c, v->dst, (int64_t)kept * c->es, c->es);
       kept++;
@@ -128,9 +131,9 @@ uint64_t acsim_vec_copy_counted(const call *given) {
   for (int64_t k = 0; k < r->repeat; k++)
     for (int64_t i = 0, left = (int64_t)c->lanes * c->es; left > 0; i++, left -= BLOCK_BYTES) {
       int64_t bytes = left < BLOCK_BYTES ? left : BLOCK_BYTES;
-      acsim_access x[] = {{"dst", v->dst, (k * r->dst_repeat + i * r->dst_block) * BLOCK_BYTES, bytes, 1, ACSIM_WRITE},
-                          {"src", v->a, (k * r->a_repeat + i * r->a_block) * BLOCK_BYTES, bytes, 1,
-                           ACSIM_READ | ACSIM_SOFT}};
+      acsim_access x[] = {
+          {"dst", v->dst, (k * r->dst_repeat + i * r->dst_block) * BLOCK_BYTES, bytes, 1, ACSIM_WRITE},
+          {"src", v->a, (k * r->a_repeat + i * r->a_block) * BLOCK_BYTES, bytes, 1, ACSIM_READ | ACSIM_SOFT}};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return 0;
       memmove(acsim_data(c->b, v->dst, x[0].off), acsim_data(c->b, v->a, x[1].off), (size_t)bytes);
       memmove(acsim_state(c->b, v->dst, x[0].off), acsim_state(c->b, v->a, x[1].off), (size_t)bytes);

@@ -69,9 +69,9 @@ typedef struct {
   bool repeated, no_b;
   acsim_repeat r;
   /* state before the call */
-  bool counter;         /* SetMaskCount */
-  uint64_t reg[2];      /* SetVectorMask */
-  bool pad_value;       /* SetPadValue */
+  bool counter;    /* SetMaskCount */
+  uint64_t reg[2]; /* SetVectorMask */
+  bool pad_value;  /* SetPadValue */
   uint64_t pad_bits;
   int atomic, atomic_type;
   /* copies */
@@ -95,7 +95,8 @@ typedef struct {
   uint8_t ub[FZ_UB], st[FZ_UB]; /* st: a bit for each bit: 1 is written */
   fz_buf buf[FZ_BUFS];
   uint8_t gm[FZ_GM], gm_st[FZ_GM]; /* the workspace: 1 is written */
-  uint8_t in[FZ_GM];               /* the input */
+  uint8_t gm_in[FZ_GM]; /* place of a byte in the element that an atomic store wrote, plus 1; 0: other bytes */
+  uint8_t in[FZ_GM];    /* the input */
   uint64_t mask[2];
   bool counter;
   bool pad_set;
@@ -106,15 +107,15 @@ typedef struct {
   /* what the last call did */
   const char *fault[FZ_MAX_FAULTS];
   int n_faults;
-  uint64_t kept;        /* GatherMask */
-  double peak;          /* GetReduceMaxMinCount */
+  uint64_t kept; /* GatherMask */
+  double peak;   /* GetReduceMaxMinCount */
   int64_t peak_index;
   bool peak_set;
   uint16_t merged[4];
-  int ulp;        /* results may differ by so many units of the last place */
-  bool any_zero;  /* the sign of a zero is not compared */
-  bool any_nan;   /* one NaN is as good as another: the documents say nothing of payloads */
-  int out_type;   /* type of the elements that ulp and any_nan speak of */
+  int ulp;       /* results may differ by so many units of the last place */
+  bool any_zero; /* the sign of a zero is not compared */
+  bool any_nan;  /* one NaN is as good as another: the documents say nothing of payloads */
+  int out_type;  /* type of the elements that ulp and any_nan speak of */
 } fz_machine;
 
 void fz_fault(fz_machine *m, const char *kind);
@@ -143,8 +144,8 @@ void fz_fill(fz_machine *m, const fz_case *c);
 
 /* ---- the simulator (fuzz_core.c) ---- */
 typedef struct {
-  int difference;     /* number of the first case that differs; -1: none */
-  char text[1024];    /* what differs */
+  int difference;  /* number of the first case that differs; -1: none */
+  char text[1024]; /* what differs */
 } fz_result;
 typedef void (*fz_case_fn)(void *user, int i, const fz_machine *m, fz_case *c);
 /* Runs n cases, drawn one after another by fn, in one launch. seen(user, case, model's faults) is called for each. */

@@ -7,20 +7,50 @@
 /* ---- content of operands ---- */
 
 static double special(fz_rng *r) {
-  static const double v[] = {0.0,      -0.0,      1.0,       -1.0,    0.5,     1.5,      2.5,     -0.5,   -1.5,
-                             -2.5,     65504.0,   65519.0,   65520.0, -65536., 32767.5,  32768.0, -32768.5, 127.5,
-                             128.0,    -128.5,    255.5,     256.0,   2048.5,  2049.0,   4097.0,  1e-7,   5.96e-8,
-                             2.98e-8,  6.1e-5,    6.0975e-5, 1e-40,   1e-45,   3.4e38,   -3.4e38, 1e30,   2147483647.0,
-                             -2147483648.0, 2147483520.0, 9.2233720368547e18, 1e20, 33554435.0, 16777217.0, 88.7, -87.3};
+  static const double v[] = {0.0,           -0.0,         1.0,
+                             -1.0,          0.5,          1.5,
+                             2.5,           -0.5,         -1.5,
+                             -2.5,          65504.0,      65519.0,
+                             65520.0,       -65536.,      32767.5,
+                             32768.0,       -32768.5,     127.5,
+                             128.0,         -128.5,       255.5,
+                             256.0,         2048.5,       2049.0,
+                             4097.0,        1e-7,         5.96e-8,
+                             2.98e-8,       6.1e-5,       6.0975e-5,
+                             1e-40,         1e-45,        3.4e38,
+                             -3.4e38,       1e30,         2147483647.0,
+                             -2147483648.0, 2147483520.0, 9.2233720368547e18,
+                             1e20,          33554435.0,   16777217.0,
+                             88.7,          -87.3};
   int64_t i = fz_in(r, 0, (int64_t)(sizeof v / sizeof *v) + 3);
   if (i < (int64_t)(sizeof v / sizeof *v)) return v[i];
   i -= (int64_t)(sizeof v / sizeof *v);
   return i == 0 ? (double)NAN : i == 1 ? HUGE_VAL : i == 2 ? -HUGE_VAL : 1e-30;
 }
 static int64_t special_int(fz_rng *r) {
-  static const int64_t v[] = {0, 1, -1, 2, 127, -128, 128, 255, 32767, -32768, 32768, 65535, INT32_MAX, INT32_MIN,
-                              16777217, 33554435, INT64_MAX, INT64_MIN, (int64_t)1 << 53, ((int64_t)1 << 53) + 1,
-                              ((int64_t)1 << 35) + 6144, 4098, 4102};
+  static const int64_t v[] = {0,
+                              1,
+                              -1,
+                              2,
+                              127,
+                              -128,
+                              128,
+                              255,
+                              32767,
+                              -32768,
+                              32768,
+                              65535,
+                              INT32_MAX,
+                              INT32_MIN,
+                              16777217,
+                              33554435,
+                              INT64_MAX,
+                              INT64_MIN,
+                              (int64_t)1 << 53,
+                              ((int64_t)1 << 53) + 1,
+                              ((int64_t)1 << 35) + 6144,
+                              4098,
+                              4102};
   return v[fz_in(r, 0, (int64_t)(sizeof v / sizeof *v) - 1)];
 }
 /* style 0: random bits; 1: small numbers; 2: special ones; 3: halves of integers; 4: a mixture without NaN */
@@ -64,7 +94,8 @@ void fz_fill(fz_machine *m, const fz_case *c) {
   for (int i = 0; i < FZ_BUFS; i++) memset(m->st + m->buf[i].base, 0xff, (size_t)m->buf[i].size);
   bool sorts = c->kind == FZ_SORT || c->kind == FZ_MERGE; /* NaN has no place in an order */
   int style = sorts ? (fz_one_in(&r, 2) ? 1 : 4) : style_of(&r);
-  if (fz_one_in(&r, 3)) m->buf[0] = m->buf[0]; /* keep what is there now and then */
+  if (fz_one_in(&r, 3))
+    m->buf[0] = m->buf[0]; /* keep what is there now and then */
   else {
     if (c->dst.buf >= 0) fill_view(m, &r, c->dst, c->dst_type, style);
     if (c->a.buf >= 0) fill_view(m, &r, c->a, c->type, style);
@@ -110,7 +141,8 @@ static fz_view place(where w, int64_t bytes, int64_t align) {
   fz_view v = {(int)fz_in(w.r, 0, FZ_BUFS - 1), 0};
   for (int i = 0; i < FZ_BUFS && w.m->buf[v.buf].size < bytes; i++) v.buf = (v.buf + 1) % FZ_BUFS;
   int64_t room = w.m->buf[v.buf].size - bytes;
-  if (room > 0 && !fz_one_in(w.r, 3)) v.off = fz_one_in(w.r, 4) ? room / align * align : fz_in(w.r, 0, room / align) * align;
+  if (room > 0 && !fz_one_in(w.r, 3))
+    v.off = fz_one_in(w.r, 4) ? room / align * align : fz_in(w.r, 0, room / align) * align;
   if (fz_one_in(w.r, 60)) v.off += fz_in(w.r, 1, 40);
   if (fz_one_in(w.r, 120)) v.off += 32 * fz_in(w.r, -3, 30);
   return v;
@@ -174,15 +206,19 @@ static void random_register(fz_rng *r, fz_case *c) {
 
 /* ---- one kind after the other ---- */
 
-static const int element_ops[] = {
-    ACSIM_OP_Exp,       ACSIM_OP_Ln,          ACSIM_OP_Abs,      ACSIM_OP_Reciprocal, ACSIM_OP_Sqrt,
-    ACSIM_OP_Rsqrt,     ACSIM_OP_Relu,        ACSIM_OP_Not,      ACSIM_OP_Add,        ACSIM_OP_Sub,
-    ACSIM_OP_Mul,       ACSIM_OP_Div,         ACSIM_OP_Max,      ACSIM_OP_Min,        ACSIM_OP_And,
-    ACSIM_OP_Or,        ACSIM_OP_AddRelu,     ACSIM_OP_SubRelu,  ACSIM_OP_MulAddDst,  ACSIM_OP_FusedMulAdd,
-    ACSIM_OP_FusedMulAddRelu, ACSIM_OP_Adds,  ACSIM_OP_Muls,     ACSIM_OP_Maxs,       ACSIM_OP_Mins,
-    ACSIM_OP_LeakyRelu, ACSIM_OP_ShiftLeft,   ACSIM_OP_ShiftRight, ACSIM_OP_Axpy,     ACSIM_OP_Duplicate,
-    ACSIM_OP_Cast,      ACSIM_OP_Cast,        ACSIM_OP_Cast,     ACSIM_OP_Copy,       ACSIM_OP_MulCast,
-    ACSIM_OP_AddReluCast, ACSIM_OP_SubReluCast};
+static const int element_ops[] = {ACSIM_OP_Exp,        ACSIM_OP_Ln,          ACSIM_OP_Abs,
+                                  ACSIM_OP_Reciprocal, ACSIM_OP_Sqrt,        ACSIM_OP_Rsqrt,
+                                  ACSIM_OP_Relu,       ACSIM_OP_Not,         ACSIM_OP_Add,
+                                  ACSIM_OP_Sub,        ACSIM_OP_Mul,         ACSIM_OP_Div,
+                                  ACSIM_OP_Max,        ACSIM_OP_Min,         ACSIM_OP_And,
+                                  ACSIM_OP_Or,         ACSIM_OP_AddRelu,     ACSIM_OP_SubRelu,
+                                  ACSIM_OP_MulAddDst,  ACSIM_OP_FusedMulAdd, ACSIM_OP_FusedMulAddRelu,
+                                  ACSIM_OP_Adds,       ACSIM_OP_Muls,        ACSIM_OP_Maxs,
+                                  ACSIM_OP_Mins,       ACSIM_OP_LeakyRelu,   ACSIM_OP_ShiftLeft,
+                                  ACSIM_OP_ShiftRight, ACSIM_OP_Axpy,        ACSIM_OP_Duplicate,
+                                  ACSIM_OP_Cast,       ACSIM_OP_Cast,        ACSIM_OP_Cast,
+                                  ACSIM_OP_Copy,       ACSIM_OP_MulCast,     ACSIM_OP_AddReluCast,
+                                  ACSIM_OP_SubReluCast};
 static const int other_ops[] = {
     ACSIM_OP_Compare,        ACSIM_OP_Compare,        ACSIM_OP_CompareScalar,  ACSIM_OP_Select,
     ACSIM_OP_Select,         ACSIM_OP_ReduceSum,      ACSIM_OP_ReduceMax,      ACSIM_OP_ReduceMin,
@@ -214,7 +250,8 @@ static bool is_binary(int op) {
 }
 
 static void draw_types(fz_rng *r, fz_case *c) {
-  static const int common[] = {ACSIM_F32, ACSIM_F32, ACSIM_F16, ACSIM_F16, ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32};
+  static const int common[] = {ACSIM_F32, ACSIM_F32, ACSIM_F16, ACSIM_F16,
+                               ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32};
   bool bits = c->op == ACSIM_OP_Not || c->op == ACSIM_OP_And || c->op == ACSIM_OP_Or;
   bool shifts = c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight;
   c->type = pick(r, common, bits || shifts ? 8 : 8);
@@ -234,16 +271,17 @@ static void draw_types(fz_rng *r, fz_case *c) {
   case ACSIM_OP_SubReluCast:
     c->type = PICK(r, ACSIM_F16, ACSIM_F16, ACSIM_I16, ACSIM_F32);
     c->dst_type = c->type == ACSIM_F32 ? ACSIM_F16 : PICK(r, ACSIM_I8, ACSIM_I8, ACSIM_U8);
-    if (c->op == ACSIM_OP_MulCast && !fz_one_in(r, 10)) c->type = ACSIM_F16, c->dst_type = PICK(r, ACSIM_I8, ACSIM_U8);
+    if (c->op == ACSIM_OP_MulCast && !fz_one_in(r, 10))
+      c->type = ACSIM_F16, c->dst_type = PICK(r, ACSIM_I8, ACSIM_U8);
     break;
   case ACSIM_OP_Cast: {
     static const uint8_t pairs[][2] = {
-        {ACSIM_I8, ACSIM_F16},  {ACSIM_U8, ACSIM_F16},  {ACSIM_I16, ACSIM_F16}, {ACSIM_I16, ACSIM_F32},
-        {ACSIM_F16, ACSIM_I8},  {ACSIM_F16, ACSIM_U8},  {ACSIM_F16, ACSIM_I16}, {ACSIM_F16, ACSIM_I32},
-        {ACSIM_F16, ACSIM_F32}, {ACSIM_BF16, ACSIM_I32}, {ACSIM_BF16, ACSIM_F32}, {ACSIM_I32, ACSIM_I16},
-        {ACSIM_I32, ACSIM_F32}, {ACSIM_I32, ACSIM_I64}, {ACSIM_F32, ACSIM_I16}, {ACSIM_F32, ACSIM_F16},
-        {ACSIM_F32, ACSIM_BF16}, {ACSIM_F32, ACSIM_I32}, {ACSIM_F32, ACSIM_F32}, {ACSIM_F32, ACSIM_I64},
-        {ACSIM_I64, ACSIM_I32}, {ACSIM_I64, ACSIM_F32}};
+        {ACSIM_I8, ACSIM_F16},   {ACSIM_U8, ACSIM_F16},   {ACSIM_I16, ACSIM_F16},  {ACSIM_I16, ACSIM_F32},
+        {ACSIM_F16, ACSIM_I8},   {ACSIM_F16, ACSIM_U8},   {ACSIM_F16, ACSIM_I16},  {ACSIM_F16, ACSIM_I32},
+        {ACSIM_F16, ACSIM_F32},  {ACSIM_BF16, ACSIM_I32}, {ACSIM_BF16, ACSIM_F32}, {ACSIM_I32, ACSIM_I16},
+        {ACSIM_I32, ACSIM_F32},  {ACSIM_I32, ACSIM_I64},  {ACSIM_F32, ACSIM_I16},  {ACSIM_F32, ACSIM_F16},
+        {ACSIM_F32, ACSIM_BF16}, {ACSIM_F32, ACSIM_I32},  {ACSIM_F32, ACSIM_F32},  {ACSIM_F32, ACSIM_I64},
+        {ACSIM_I64, ACSIM_I32},  {ACSIM_I64, ACSIM_F32}};
     int64_t i = fz_in(r, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1);
     c->type = pairs[i][0];
     c->dst_type = pairs[i][1];
@@ -294,7 +332,8 @@ static void draw_element(fz_rng *r, where w, fz_case *c) {
   int64_t es = fz_bytes[c->type], ds = fz_bytes[c->dst_type], wide = es > ds ? es : ds, lanes = 256 / wide;
   bool two = is_binary(c->op), none = c->op == ACSIM_OP_Duplicate || c->op == ACSIM_OP_CreateVecIndex;
   random_scalar(r, c);
-  if (c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight) c->i = fz_one_in(r, 20) ? fz_in(r, -2, 40) : fz_in(r, 0, 8 * es);
+  if (c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight)
+    c->i = fz_one_in(r, 20) ? fz_in(r, -2, 40) : fz_in(r, 0, 8 * es);
   c->repeated = c->op == ACSIM_OP_Copy || fz_one_in(r, 2);
   c->dst = c->a = c->b = c->c = nowhere;
   if (!c->repeated) {
@@ -307,7 +346,9 @@ static void draw_element(fz_rng *r, where w, fz_case *c) {
   } else {
     acsim_repeat *p = &c->r;
     random_mask(r, c, (int)(lanes > 128 ? 128 : lanes));
-    p->repeat = (int32_t)(fz_one_in(r, 40) ? PICK(r, 0, 255, 256, 300, -1) : fz_one_in(r, 8) ? fz_in(r, 1, 60) : fz_in(r, 1, 6));
+    p->repeat = (int32_t)(fz_one_in(r, 40)  ? PICK(r, 0, 255, 256, 300, -1)
+                          : fz_one_in(r, 8) ? fz_in(r, 1, 60)
+                                            : fz_in(r, 1, 6));
     p->dst_block = (uint16_t)stride_block(r);
     if (!p->dst_block && !fz_one_in(r, 5)) p->dst_block = 1;
     p->a_block = (uint16_t)stride_block(r);
@@ -365,7 +406,9 @@ static void draw_select(fz_rng *r, where w, fz_case *c) {
   int64_t lanes = 256 / fz_bytes[c->type];
   c->b = nowhere;
   int64_t n = c->repeated ? (c->counter ? 20 : c->r.repeat) * lanes : c->count;
-  if (c->mode != 1) c->b = c->repeated ? place(w, span(n / lanes, c->r.b_block, c->r.b_repeat), 32) : place(w, n * fz_bytes[c->type], 32);
+  if (c->mode != 1)
+    c->b = c->repeated ? place(w, span(n / lanes, c->r.b_block, c->r.b_repeat), 32)
+                       : place(w, n * fz_bytes[c->type], 32);
   if (!reg) c->c = place(w, n / 8 + 8, 32);
   if (reg) c->r.form = ACSIM_MASK_REGISTER;
 }
@@ -373,7 +416,8 @@ static void draw_select(fz_rng *r, where w, fz_case *c) {
 static void draw_reduce(fz_rng *r, where w, fz_case *c) {
   int64_t es = fz_bytes[c->type], lanes = 256 / es;
   bool all = c->op == ACSIM_OP_ReduceSum || c->op == ACSIM_OP_ReduceMax || c->op == ACSIM_OP_ReduceMin;
-  bool whole = c->op == ACSIM_OP_WholeReduceSum || c->op == ACSIM_OP_WholeReduceMax || c->op == ACSIM_OP_WholeReduceMin;
+  bool whole =
+      c->op == ACSIM_OP_WholeReduceSum || c->op == ACSIM_OP_WholeReduceMax || c->op == ACSIM_OP_WholeReduceMin;
   c->b = c->c = nowhere;
   c->repeated = !all || fz_one_in(r, 2);
   if (all && c->repeated) c->counter = false;
@@ -385,7 +429,9 @@ static void draw_reduce(fz_rng *r, where w, fz_case *c) {
     random_register(r, c);
     random_mask(r, c, (int)lanes);
     if (all && p->form == ACSIM_MASK_REGISTER) p->form = ACSIM_MASK_BITS;
-    p->repeat = (int32_t)(fz_one_in(r, 30) ? PICK(r, 0, 255, 256, 600) : fz_one_in(r, 6) ? fz_in(r, 1, 100) : fz_in(r, 1, 8));
+    p->repeat = (int32_t)(fz_one_in(r, 30)  ? PICK(r, 0, 255, 256, 600)
+                          : fz_one_in(r, 6) ? fz_in(r, 1, 100)
+                                            : fz_in(r, 1, 8));
     p->a_block = all ? 1 : (uint16_t)stride_block(r);
     p->a_repeat = (uint16_t)stride_repeat(r, 8);
     p->dst_repeat = (uint16_t)stride_repeat(r, 1);
@@ -415,8 +461,11 @@ static void draw_gather(fz_rng *r, where w, fz_case *c) {
   p->dst_repeat = (uint16_t)stride_repeat(r, 8);
   if (c->op != ACSIM_OP_Gather) p->form = ACSIM_MASK_BITS;
   c->count = c->repeated ? 0 : count_of(r, 2048);
-  int64_t n = c->repeated ? (c->counter && c->op == ACSIM_OP_Gather ? 16 : p->repeat) * (c->op == ACSIM_OP_Gatherb ? 8 : lanes) : c->count;
-  c->dst = c->repeated ? place(w, span(n / (c->op == ACSIM_OP_Gatherb ? 8 : lanes), p->dst_block, p->dst_repeat), 32) : place(w, n * es, 32);
+  int64_t n = c->repeated ? (c->counter && c->op == ACSIM_OP_Gather ? 16 : p->repeat) *
+                                (c->op == ACSIM_OP_Gatherb ? 8 : lanes)
+                          : c->count;
+  c->dst = c->repeated ? place(w, span(n / (c->op == ACSIM_OP_Gatherb ? 8 : lanes), p->dst_block, p->dst_repeat), 32)
+                       : place(w, n * es, 32);
   c->a = place(w, 64, 32);
   c->b = place(w, n * 4, 32);
   c->i = c->op == ACSIM_OP_Gather && fz_one_in(r, 3) ? fz_in(r, 0, 20) * es : 0;
@@ -484,12 +533,14 @@ static void draw_vec(fz_rng *r, where w, fz_case *c) {
 
 static void draw_copy(fz_rng *r, where w, fz_case *c) {
   acsim_copy *p = &c->copy;
-  static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I8, ACSIM_U8, ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32, ACSIM_I64, ACSIM_U64, ACSIM_F64};
+  static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I8,  ACSIM_U8,  ACSIM_I16,
+                              ACSIM_U16, ACSIM_I32, ACSIM_U32,  ACSIM_I64, ACSIM_U64, ACSIM_F64};
   p->type = (uint8_t)pick(r, types, 12);
   c->type = c->dst_type = p->type;
   int64_t es = fz_bytes[p->type];
   bool in = c->kind == FZ_COPY_IN, local = c->kind == FZ_COPY_LOCAL;
-  p->form = (uint8_t)(local ? PICK(r, ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS) : PICK(r, ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS, ACSIM_COPY_PAD, ACSIM_COPY_PAD));
+  p->form = (uint8_t)(local ? PICK(r, ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS)
+                            : PICK(r, ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS, ACSIM_COPY_PAD, ACSIM_COPY_PAD));
   int64_t row;
   if (p->form == ACSIM_COPY_COUNT) {
     p->blocks = 1;
@@ -519,7 +570,8 @@ static void draw_copy(fz_rng *r, where w, fz_case *c) {
     }
     row = (((int64_t)p->left + p->right) * es + p->bytes + 31) / 32 * 32;
   }
-  int64_t ub = (int64_t)p->blocks * (row + (in ? p->dst_gap : p->src_gap)), gm = (int64_t)p->blocks * (p->bytes + (in ? p->src_gap : p->dst_gap));
+  int64_t ub = (int64_t)p->blocks * (row + (in ? p->dst_gap : p->src_gap)),
+          gm = (int64_t)p->blocks * (p->bytes + (in ? p->src_gap : p->dst_gap));
   if (local) ub = (int64_t)p->blocks * (row + p->dst_gap);
   c->dst = c->a = c->b = c->c = nowhere;
   if (in || local) c->dst = place(w, ub, 32);
@@ -530,7 +582,8 @@ static void draw_copy(fz_rng *r, where w, fz_case *c) {
   c->gm_off = fz_in(r, 0, room > 0 ? room : 0);
   if (p->form != ACSIM_COPY_PAD && !fz_one_in(r, 30)) c->gm_off -= c->gm_off % es;
   if (fz_one_in(r, 60)) c->gm_off = fz_in(r, -40, FZ_GM + 40);
-  if (in && fz_one_in(r, 200)) c->pad_value = true, c->pad_bits = fz_u64(r) & (es < 8 ? (1ull << (8 * es)) - 1 : ~0ull);
+  if (in && fz_one_in(r, 200))
+    c->pad_value = true, c->pad_bits = fz_u64(r) & (es < 8 ? (1ull << (8 * es)) - 1 : ~0ull);
   if (c->kind == FZ_COPY_OUT && fz_one_in(r, 3)) {
     static const int atomics[] = {ACSIM_I8, ACSIM_I16, ACSIM_F16, ACSIM_BF16, ACSIM_I32, ACSIM_F32};
     c->atomic = (int)fz_in(r, 1, 3);
@@ -547,7 +600,8 @@ static void draw_copy(fz_rng *r, where w, fz_case *c) {
 
 static void draw_nz(fz_rng *r, where w, fz_case *c) {
   acsim_nz *p = &c->nz;
-  static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32, ACSIM_I8, ACSIM_U8};
+  static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I16, ACSIM_U16,
+                              ACSIM_I32, ACSIM_U32, ACSIM_I8,   ACSIM_U8};
   bool nd2nz = c->kind == FZ_ND2NZ;
   p->type = (uint8_t)pick(r, types, fz_one_in(r, 10) || nd2nz ? 9 : 7);
   c->type = c->dst_type = p->type;
@@ -582,7 +636,8 @@ static void draw_nz(fz_rng *r, where w, fz_case *c) {
 
 static void draw_move(fz_rng *r, where w, fz_case *c) {
   c->dst = c->a = c->b = c->c = nowhere;
-  static const int types[] = {ACSIM_F16, ACSIM_U16, ACSIM_I16, ACSIM_F32, ACSIM_I32, ACSIM_U32, ACSIM_I8, ACSIM_U8, ACSIM_BF16, ACSIM_I64};
+  static const int types[] = {ACSIM_F16, ACSIM_U16, ACSIM_I16, ACSIM_F32,  ACSIM_I32,
+                              ACSIM_U32, ACSIM_I8,  ACSIM_U8,  ACSIM_BF16, ACSIM_I64};
   c->type = pick(r, types, fz_one_in(r, 20) ? 10 : 8);
   if (c->kind == FZ_TRANSPOSE) {
     if (!fz_one_in(r, 10)) c->type = PICK(r, ACSIM_F16, ACSIM_U16, ACSIM_I16);
@@ -611,7 +666,8 @@ static void draw_move(fz_rng *r, where w, fz_case *c) {
     p->repeat = (int32_t)(fz_one_in(r, 20) ? PICK(r, 0, 255, 256) : fz_in(r, 1, 5));
     p->dst_step = (uint32_t)(p->repeat == 1 && !fz_one_in(r, 3) ? 0 : fz_one_in(r, 2) ? 16 : fz_in(r, 0, 20));
     p->src_step = (uint32_t)(p->repeat == 1 && !fz_one_in(r, 3) ? 0 : fz_one_in(r, 2) ? 1 : fz_in(r, 0, 20));
-    fz_view d = place(w, 512 + p->repeat * (int64_t)p->dst_step * 32, 32), s = place(w, 512 + p->repeat * (int64_t)p->src_step * 32, 32);
+    fz_view d = place(w, 512 + p->repeat * (int64_t)p->dst_step * 32, 32),
+            s = place(w, 512 + p->repeat * (int64_t)p->src_step * 32, 32);
     int64_t gap_d = 32 * fz_in(r, 1, 2), gap_s = 32 * fz_in(r, 1, 6);
     for (int i = 0; i < 16; i++) {
       c->list[i] = d, c->list[i].off += gap_d * i;
@@ -647,7 +703,9 @@ static void draw_sort(fz_rng *r, where w, fz_case *c) {
   p->repeat = fz_one_in(r, 3) ? (int32_t)fz_in(r, 0, 4) : 1;
   uint32_t n = (uint32_t)fz_in(r, 0, 40);
   int64_t total = 0;
-  for (int i = 0; i < 4; i++) total += 8 * (p->length[i] = p->repeat > 1 && !fz_one_in(r, 30) ? n : (uint32_t)fz_in(r, fz_one_in(r, 8) ? 0 : 1, 60));
+  for (int i = 0; i < 4; i++)
+    total +=
+        8 * (p->length[i] = p->repeat > 1 && !fz_one_in(r, 30) ? n : (uint32_t)fz_in(r, fz_one_in(r, 8) ? 0 : 1, 60));
   if (p->repeat > 1 && !fz_one_in(r, 20)) p->valid = 15, p->suspend = false;
   if (fz_one_in(r, 60)) p->length[0] = 4096;
   fz_view first = place(w, total * p->repeat, 32);
@@ -668,7 +726,20 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     c->dst = c->a = c->b = c->c = nowhere;
     where w = {r, m};
     int64_t k = fz_in(r, 0, 99);
-    c->kind = k < 40 ? FZ_VEC : k < 64 ? FZ_VEC : k < 72 ? FZ_COPY_IN : k < 80 ? FZ_COPY_OUT : k < 83 ? FZ_COPY_LOCAL : k < 86 ? FZ_ND2NZ : k < 88 ? FZ_NZ2ND : k < 90 ? FZ_TRANSPOSE : k < 92 ? FZ_TRANSPOSE_SHAPE : k < 94 ? FZ_5HD : k < 96 ? FZ_SORT : k < 98 ? FZ_MERGE : k < 99 ? FZ_CMPMASK_GET : FZ_CMPMASK_SET;
+    c->kind = k < 40   ? FZ_VEC
+              : k < 64 ? FZ_VEC
+              : k < 72 ? FZ_COPY_IN
+              : k < 80 ? FZ_COPY_OUT
+              : k < 83 ? FZ_COPY_LOCAL
+              : k < 86 ? FZ_ND2NZ
+              : k < 88 ? FZ_NZ2ND
+              : k < 90 ? FZ_TRANSPOSE
+              : k < 92 ? FZ_TRANSPOSE_SHAPE
+              : k < 94 ? FZ_5HD
+              : k < 96 ? FZ_SORT
+              : k < 98 ? FZ_MERGE
+              : k < 99 ? FZ_CMPMASK_GET
+                       : FZ_CMPMASK_SET;
     if (c->kind == FZ_VEC)
       c->op = k < 40 ? pick(r, element_ops, (int)(sizeof element_ops / sizeof *element_ops))
                      : pick(r, other_ops, (int)(sizeof other_ops / sizeof *other_ops));
@@ -696,7 +767,9 @@ const char *fz_name(const fz_case *c) {
       ACSIM_VECTOR_OPS(X)
 #undef X
   };
-  static const char *const kinds[] = {"", "CopyIn", "CopyOut", "CopyLocal", "Nd2Nz", "Nz2Nd", "Transpose", "TransposeShape", "TransDataTo5HD", "Sort", "MrgSort", "GetCmpMask", "SetCmpMask"};
+  static const char *const kinds[] = {"",        "CopyIn",     "CopyOut",        "CopyLocal",      "Nd2Nz",
+                                      "Nz2Nd",   "Transpose",  "TransposeShape", "TransDataTo5HD", "Sort",
+                                      "MrgSort", "GetCmpMask", "SetCmpMask"};
   return c->kind == FZ_VEC ? ops[c->op] : kinds[c->kind];
 }
 
@@ -704,7 +777,8 @@ static void print_view(FILE *f, const char *name, fz_view v) {
   if (v.buf >= 0) fprintf(f, " %s={%d, %lld}", name, v.buf, (long long)v.off);
 }
 void fz_print(FILE *f, const fz_case *c) {
-  fprintf(f, "%s type=%s dst_type=%s mode=%d", fz_name(c), fz_type_names[c->type], fz_type_names[c->dst_type], c->mode);
+  fprintf(f, "%s type=%s dst_type=%s mode=%d", fz_name(c), fz_type_names[c->type], fz_type_names[c->dst_type],
+          c->mode);
   print_view(f, "dst", c->dst);
   print_view(f, "a", c->a);
   print_view(f, "b", c->b);
@@ -712,20 +786,36 @@ void fz_print(FILE *f, const fz_case *c) {
   for (int i = 0; i < 32; i++)
     if (c->list[i].buf >= 0) fprintf(f, " list[%d]={%d, %lld}", i, c->list[i].buf, (long long)c->list[i].off);
   if (c->kind == FZ_VEC) {
-    fprintf(f, "\n  f=%a i=%lld count=%lld counter=%d reg=%#llx,%#llx", c->f, (long long)c->i, (long long)c->count, c->counter, (unsigned long long)c->reg[0], (unsigned long long)c->reg[1]);
+    fprintf(f, "\n  f=%a i=%lld count=%lld counter=%d reg=%#llx,%#llx", c->f, (long long)c->i, (long long)c->count,
+            c->counter, (unsigned long long)c->reg[0], (unsigned long long)c->reg[1]);
     const acsim_repeat *r = &c->r;
     if (c->repeated)
-      fprintf(f, "\n  repeat=%d form=%d first=%llu mask=%#llx,%#llx blocks=%u,%u,%u repeats=%u,%u,%u", r->repeat, r->form, (unsigned long long)r->first, (unsigned long long)r->mask[0], (unsigned long long)r->mask[1], r->dst_block, r->a_block, r->b_block, r->dst_repeat, r->a_repeat, r->b_repeat);
+      fprintf(f, "\n  repeat=%d form=%d first=%llu mask=%#llx,%#llx blocks=%u,%u,%u repeats=%u,%u,%u", r->repeat,
+              r->form, (unsigned long long)r->first, (unsigned long long)r->mask[0], (unsigned long long)r->mask[1],
+              r->dst_block, r->a_block, r->b_block, r->dst_repeat, r->a_repeat, r->b_repeat);
   }
   const acsim_copy *p = &c->copy;
   if (c->kind == FZ_COPY_IN || c->kind == FZ_COPY_OUT || c->kind == FZ_COPY_LOCAL)
-    fprintf(f, "\n  gm=%lld form=%d ext=%d blocks=%u bytes=%lld gaps=%lld,%lld pad=%d left=%u right=%u bits=%#llx set=%d:%#llx atomic=%d:%d", (long long)c->gm_off, p->form, p->ext, p->blocks, (long long)p->bytes, (long long)p->src_gap, (long long)p->dst_gap, p->is_pad, p->left, p->right, (unsigned long long)p->pad_bits, c->pad_value, (unsigned long long)c->pad_bits, c->atomic, c->atomic_type);
+    fprintf(f,
+            "\n  gm=%lld form=%d ext=%d blocks=%u bytes=%lld gaps=%lld,%lld pad=%d left=%u right=%u bits=%#llx "
+            "set=%d:%#llx atomic=%d:%d",
+            (long long)c->gm_off, p->form, p->ext, p->blocks, (long long)p->bytes, (long long)p->src_gap,
+            (long long)p->dst_gap, p->is_pad, p->left, p->right, (unsigned long long)p->pad_bits, c->pad_value,
+            (unsigned long long)c->pad_bits, c->atomic, c->atomic_type);
   const acsim_nz *z = &c->nz;
   if (c->kind == FZ_ND2NZ || c->kind == FZ_NZ2ND)
-    fprintf(f, "\n  gm=%lld nd=%u n=%u d=%u nd_matrix=%lld row=%lld c0=%lld n=%lld matrix=%lld", (long long)c->gm_off, z->nd_num, z->n_value, z->d_value, (long long)z->nd_matrix, (long long)z->nd_row, (long long)z->nz_c0, (long long)z->nz_n, (long long)z->nz_matrix);
-  if (c->kind == FZ_5HD) fprintf(f, "\n  repeat=%d high=%d,%d steps=%u,%u", c->hd.repeat, c->hd.dst_high, c->hd.src_high, c->hd.dst_step, c->hd.src_step);
+    fprintf(f, "\n  gm=%lld nd=%u n=%u d=%u nd_matrix=%lld row=%lld c0=%lld n=%lld matrix=%lld", (long long)c->gm_off,
+            z->nd_num, z->n_value, z->d_value, (long long)z->nd_matrix, (long long)z->nd_row, (long long)z->nz_c0,
+            (long long)z->nz_n, (long long)z->nz_matrix);
+  if (c->kind == FZ_5HD)
+    fprintf(f, "\n  repeat=%d high=%d,%d steps=%u,%u", c->hd.repeat, c->hd.dst_high, c->hd.src_high, c->hd.dst_step,
+            c->hd.src_step);
   if (c->kind == FZ_SORT) fprintf(f, "\n  op=%d repeat=%d", c->sort_op, c->sort_repeat);
-  if (c->kind == FZ_MERGE) fprintf(f, "\n  valid=%u suspend=%d repeat=%d lengths=%u,%u,%u,%u", c->merge.valid, c->merge.suspend, c->merge.repeat, c->merge.length[0], c->merge.length[1], c->merge.length[2], c->merge.length[3]);
-  if (c->kind == FZ_TRANSPOSE_SHAPE) fprintf(f, "\n  shape=%lld,%lld,%lld,%lld", (long long)c->shape[0], (long long)c->shape[1], (long long)c->shape[2], (long long)c->shape[3]);
+  if (c->kind == FZ_MERGE)
+    fprintf(f, "\n  valid=%u suspend=%d repeat=%d lengths=%u,%u,%u,%u", c->merge.valid, c->merge.suspend,
+            c->merge.repeat, c->merge.length[0], c->merge.length[1], c->merge.length[2], c->merge.length[3]);
+  if (c->kind == FZ_TRANSPOSE_SHAPE)
+    fprintf(f, "\n  shape=%lld,%lld,%lld,%lld", (long long)c->shape[0], (long long)c->shape[1],
+            (long long)c->shape[2], (long long)c->shape[3]);
   fprintf(f, "\n  fill=%#llx poison=%d\n", (unsigned long long)c->fill, c->poison);
 }

@@ -47,11 +47,13 @@ static void seen(void *user, const fz_case *c, const fz_machine *m) {
   if (!s->count) return;
   int k = 0;
   while (k < s->n_names && strcmp(s->names[k].name, fz_name(c)) != 0) k++;
-  if (k == s->n_names && k < MAX_NAMES) snprintf(s->names[s->n_names++].name, sizeof s->names[k].name, "%s", fz_name(c));
+  if (k == s->n_names && k < MAX_NAMES)
+    snprintf(s->names[s->n_names++].name, sizeof s->names[k].name, "%s", fz_name(c));
   tally *t = &s->names[k];
   t->draws++;
   t->by_type[c->type]++;
-  if (c->kind == FZ_VEC) t->counted += !c->repeated, t->masked += c->repeated, t->counter += c->repeated && c->counter;
+  if (c->kind == FZ_VEC)
+    t->counted += !c->repeated, t->masked += c->repeated, t->counter += c->repeated && c->counter;
   s->draws++;
   if (!m->n_faults) t->clean++, s->clean++;
   for (int i = 0; i < m->n_faults; i++) {
@@ -64,7 +66,8 @@ static void seen(void *user, const fz_case *c, const fz_machine *m) {
 
 static void report(const state *s) {
   printf("%llu calls, %llu of them without a fault\n", (unsigned long long)s->draws, (unsigned long long)s->clean);
-  printf("%-18s %10s %10s %10s %10s %10s  by type\n", "instruction", "calls", "clean", "by count", "by mask", "counter");
+  printf("%-18s %10s %10s %10s %10s %10s  by type\n", "instruction", "calls", "clean", "by count", "by mask",
+         "counter");
   for (int i = 0; i < s->n_names; i++) {
     const tally *t = &s->names[i];
     printf("%-18s %10llu %10llu %10llu %10llu %10llu ", t->name, (unsigned long long)t->draws,
@@ -116,7 +119,6 @@ static void shrink(state *s, fz_case *c, fz_result *out) {
     again = false;
     TRY(poison, 0);
     TRY(counter, 0);
-    TRY(repeated, 0);
     TRY(r.repeat, 1);
     TRY(r.repeat, c->r.repeat / 2);
     TRY(r.repeat, c->r.repeat - 1);
@@ -202,13 +204,18 @@ int main(int argc, char **argv) {
     else if (!strcmp(a, "--quiet"))
       quiet = true;
     else
-      return fprintf(stderr, "usage: %s [--seed N] [--seconds N] [--launches N] [--launch N] [--only INSTRUCTION] [--keep-going] [--quiet]\n", argv[0]), 2;
+      return fprintf(stderr,
+                     "usage: %s [--seed N] [--seconds N] [--launches N] [--launch N] [--only INSTRUCTION] "
+                     "[--keep-going] [--quiet]\n",
+                     argv[0]),
+             2;
   }
   s.count = true;
   double start = now(CLOCK_MONOTONIC);
   int differences = 0;
   uint64_t n = 0;
-  for (; n < launches && now(CLOCK_MONOTONIC) - start < seconds && (!differences || (keep_going && differences < 20)); n++) {
+  for (; n < launches && now(CLOCK_MONOTONIC) - start < seconds && (!differences || (keep_going && differences < 20));
+       n++) {
     s.launch_seed = fz_mix(seed, first + n);
     fz_result r = fz_launch(s.launch_seed, CASES, draw, &s, seen);
     if (r.difference < 0) continue;
@@ -217,6 +224,7 @@ int main(int argc, char **argv) {
   }
   if (!quiet) report(&s);
   printf("seed %llu, %llu launches, %.1f s, %.1f s of processor time: %d difference%s\n", (unsigned long long)seed,
-         (unsigned long long)n, now(CLOCK_MONOTONIC) - start, now(CLOCK_PROCESS_CPUTIME_ID), differences, differences == 1 ? "" : "s");
+         (unsigned long long)n, now(CLOCK_MONOTONIC) - start, now(CLOCK_PROCESS_CPUTIME_ID), differences,
+         differences == 1 ? "" : "s");
   return differences != 0;
 }

@@ -74,8 +74,8 @@ static void atomic(fz_machine *m, int op, int type, uint8_t *to, const uint8_t *
     return;
   }
   double x = fz_get(type, to), y = fz_get(type, from);
-  long double v = op == ACSIM_ATOMIC_ADD ? (long double)x + (long double)y
-                  : x != x || y != y     ? (long double)NAN
+  long double v = op == ACSIM_ATOMIC_ADD   ? (long double)x + (long double)y
+                  : x != x || y != y       ? (long double)NAN
                   : op == ACSIM_ATOMIC_MAX ? (x > y ? x : y)
                                            : (x < y ? x : y);
   fz_put(type, to, v, FZ_RINT, m->saturate);
@@ -106,6 +106,7 @@ static void copy_out(fz_machine *m, const fz_case *c) {
       for (int64_t j = 0; j < es; j++) {
         if (updates && !m->gm_st[to + i + j]) fz_fault(m, "read-poison");
         m->gm_st[to + i + j] = 1;
+        if (updates) m->gm_in[to + i + j] = (uint8_t)(j + 1);
       }
       if (updates && m->n_faults) continue;
       if (updates)

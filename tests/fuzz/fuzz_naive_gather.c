@@ -26,6 +26,7 @@ static bool address(fz_machine *m, const fz_case *c, int64_t n, int64_t bytes, i
     fz_fault(m, "read-poison");
     fz_fault(m, "ub-out-of-bounds"); /* where it leads nobody knows */
     fz_fault(m, "misaligned");
+    fz_fault(m, "overlap");
     return false;
   }
   note(m, fz_at(m, c->b, n * 4), 4, 1);
@@ -43,8 +44,7 @@ static bool address(fz_machine *m, const fz_case *c, int64_t n, int64_t bytes, i
 static void gather(fz_machine *m, const fz_case *c) {
   fz_lanes l = fz_lanes_of(m, c);
   int es = fz_bytes[c->type];
-  fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return;
+  if (m->n_faults || !fz_runs(&l)) return;
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
   fz_aligned(m, c->b, 32);
@@ -94,11 +94,11 @@ static void gather_mask(fz_machine *m, const fz_case *c) {
   m->counter = false;
   m->mask[0] = (uint64_t)c->count;
   m->mask[1] = 0;
+  if (!c->r.repeat) return;
   if (c->r.repeat < 0 || (!user && (c->mode < 1 || c->mode > 7))) {
     fz_fault(m, "field-limit");
     return;
   }
-  if (!c->r.repeat) return;
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
   if (user) fz_aligned(m, c->b, 32);
@@ -151,8 +151,9 @@ static void iota(fz_machine *m, const fz_case *c) {
   fz_lanes l = fz_lanes_of(m, c);
   int es = fz_bytes[c->type];
   fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return;
+  if (m->n_faults || !fz_runs(&l)) return;
   fz_aligned(m, c->dst, 32);
+  if (!fz_next(&l, &first)) return;
   for (fz_lane at = {0}; fz_next(&l, &at);) {
     int64_t n = at.k * l.lanes + at.i;
     int64_t od = c->repeated ? fz_lane_at(at, es, c->r.dst_block, c->r.dst_repeat) : n * es;

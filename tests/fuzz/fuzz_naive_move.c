@@ -60,7 +60,8 @@ static void transpose_shape(fz_machine *m, const fz_case *c) {
   bool ok = fz_inside(m, c->dst, 0, bytes);
   ok = fz_inside(m, c->a, 0, bytes) && ok;
   if (!fz_inside(m, c->c, 0, tmp) || !ok) return;
-  if (fz_meet(m, c->dst, bytes, c->a, bytes) || fz_meet(m, c->dst, bytes, c->c, tmp) || fz_meet(m, c->a, bytes, c->c, tmp)) {
+  if (fz_meet(m, c->dst, bytes, c->a, bytes) || fz_meet(m, c->dst, bytes, c->c, tmp) ||
+      fz_meet(m, c->a, bytes, c->c, tmp)) {
     fz_fault(m, "overlap");
     return;
   }
@@ -89,7 +90,8 @@ static void five_hd(fz_machine *m, const fz_case *c) {
   for (int i = 0; i < 32; i++) fz_aligned(m, c->list[i], 32);
   static int32_t wrote[FZ_UB];
   memset(wrote, 0xff, sizeof wrote);
-  int columns = es == 4 ? 8 : 16, src_half = es == 1 && p->src_high ? 16 : 0, dst_half = es == 1 && p->dst_high ? 16 : 0;
+  int columns = es == 4 ? 8 : 16, src_half = es == 1 && p->src_high ? 16 : 0,
+      dst_half = es == 1 && p->dst_high ? 16 : 0;
   int bytes = es == 1 ? 16 : 32;
   for (int64_t k = 0; k < p->repeat; k++) {
     int64_t n = p->repeat == 1 ? 1 : k, od = n * p->dst_step * 32, os = n * p->src_step * 32;
@@ -148,7 +150,8 @@ static void sort32(fz_machine *m, const fz_case *c) {
       int at = -1;
       for (int i = 0; i < 32; i++) {
         if (taken[i]) continue;
-        if (at < 0 || before(fz_get(c->type, fz_at(m, c->a, os + i * es)), fz_get(c->type, fz_at(m, c->a, os + at * es))))
+        if (at < 0 ||
+            before(fz_get(c->type, fz_at(m, c->a, os + i * es)), fz_get(c->type, fz_at(m, c->a, os + at * es))))
           at = i;
       }
       taken[at] = true;
@@ -208,7 +211,8 @@ static void merge(fz_machine *m, const fz_case *c) {
   if (p->repeat > 1) {
     if (!same || p->suspend || p->valid != 15) fz_fault(m, "field-limit");
     for (int i = 1; i < 4 && same; i++) /* 4个队列连续存储 */
-      if (fz_at(m, c->list[i], 0) - fz_at(m, c->list[0], 0) != 8 * (int64_t)p->length[0] * i) fz_fault(m, "field-limit");
+      if (fz_at(m, c->list[i], 0) - fz_at(m, c->list[0], 0) != 8 * (int64_t)p->length[0] * i)
+        fz_fault(m, "field-limit");
   }
   if (m->n_faults || !p->repeat) return;
   fz_aligned(m, c->dst, 32);
@@ -237,7 +241,8 @@ static void merge(fz_machine *m, const fz_case *c) {
           at = i;
       }
       int64_t from = k * step + taken[at] * 8;
-      if (!fz_written(m, c->list[at], from, es) || !fz_written(m, c->list[at], from + 4, 4)) fz_fault(m, "read-poison");
+      if (!fz_written(m, c->list[at], from, es) || !fz_written(m, c->list[at], from + 4, 4))
+        fz_fault(m, "read-poison");
       memcpy(fz_at(m, c->dst, k * step + n * 8), fz_at(m, c->list[at], from), 8);
       memcpy(fz_st(m, c->dst, k * step + n * 8), fz_st(m, c->list[at], from), 8);
       if (++taken[at] == p->length[at] && p->suspend) break;

@@ -26,8 +26,8 @@ static double rounded(const fz_machine *m, int type, long double x) {
 static number tree(const fz_machine *m, int type, const number *x, int64_t n) {
   if (n == 1) return *x;
   number lo = tree(m, type, x, n / 2), hi = tree(m, type, x + n / 2, n / 2);
-  if (!lo.any) return hi;
-  if (!hi.any) return lo;
+  /* a lone number passes through the adder as well: in saturating mode that takes NaN and inf */
+  if (!lo.any || !hi.any) return (number){lo.any || hi.any, rounded(m, type, lo.any ? lo.v : hi.v)};
   return (number){true, rounded(m, type, (long double)lo.v + (long double)hi.v)};
 }
 
@@ -100,7 +100,8 @@ static void reduce_all(fz_machine *m, const fz_case *c) {
   static number part[1 << 16], x[128];
   fz_lanes l = fz_lanes_of(m, c);
   if (c->repeated && c->r.repeat > 255) { /* these take more (ReduceSum, repeatTime) */
-    bool only = m->n_faults == 1 && !strcmp(m->fault[0], "field-limit") && (c->r.form != ACSIM_MASK_FIRST || c->r.first <= (uint64_t)l.lanes);
+    bool only = m->n_faults == 1 && !strcmp(m->fault[0], "field-limit") &&
+                (c->r.form != ACSIM_MASK_FIRST || c->r.first <= (uint64_t)l.lanes);
     if (only) m->n_faults = 0;
   }
   int es = fz_bytes[c->type];

@@ -88,6 +88,7 @@ static bool dst_type_ok(const fz_case *c) {
     return (t == ACSIM_F16 && d == ACSIM_I8) || (t == ACSIM_I16 && d == ACSIM_I8) ||
            (t == ACSIM_F32 && d == ACSIM_F16);
   case ACSIM_OP_Compare:
+    if (c->dst.buf < 0) return true; /* fallthrough */
   case ACSIM_OP_CompareScalar: return d == ACSIM_U8 || (d == ACSIM_I8 && c->op == ACSIM_OP_Compare);
   default: return true;
   }
@@ -116,7 +117,7 @@ static bool is_max(int op) {
          op == ACSIM_OP_BlockReduceMax;
 }
 static int inner(int op) {
-  return op == ACSIM_OP_MulCast      ? ACSIM_OP_Mul
+  return op == ACSIM_OP_MulCast       ? ACSIM_OP_Mul
          : op == ACSIM_OP_AddReluCast ? ACSIM_OP_AddRelu
          : op == ACSIM_OP_SubReluCast ? ACSIM_OP_SubRelu
                                       : op;
@@ -164,11 +165,13 @@ static int64_t int_value(int op, int type, int64_t x, int64_t y) {
   case ACSIM_OP_Min:
   case ACSIM_OP_Mins: return x < y ? x : y;
   case ACSIM_OP_ShiftLeft: { /* of a signed number the sign stays (ShiftLeft: arithmetic shift) */
-    uint64_t all = bits == 64 ? ~0ull : (1ull << bits) - 1, u = y >= bits ? 0 : ux << y & all, top = 1ull << (bits - 1);
+    uint64_t all = bits == 64 ? ~0ull : (1ull << bits) - 1, u = y >= bits ? 0 : ux << y & all,
+             top = 1ull << (bits - 1);
     return (int64_t)(fz_is_signed(type) ? (u & (top - 1)) | (ux & top) : u);
   }
   case ACSIM_OP_ShiftRight:
-    for (int64_t k = 0; k < y; k++) x = x < 0 ? -((1 - x) / 2) : x / 2; /* x: the value, unsigned ones are not negative */
+    for (int64_t k = 0; k < y; k++)
+      x = x < 0 ? -((1 - x) / 2) : x / 2; /* x: the value, unsigned ones are not negative */
     return x;
   default: return 0;
   }
@@ -280,7 +283,8 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
     for (uint64_t i = 0; i < r->first && i < 128; i++) m->mask[i / 64] |= 1ull << i % 64;
     if (r->first > (uint64_t)l.lanes) fz_fault(m, "field-limit");
   }
-  if (r->form == ACSIM_MASK_BITS && !m->counter && l.lanes <= 64 && (r->mask[1] || (l.lanes < 64 && r->mask[0] >> l.lanes)))
+  if (r->form == ACSIM_MASK_BITS && !m->counter && l.lanes <= 64 &&
+      (r->mask[1] || (l.lanes < 64 && r->mask[0] >> l.lanes)))
     fz_fault(m, "field-limit");
   if (m->counter && c->op == ACSIM_OP_Copy) { /* elements of each repeat; the repeat times count (Copy) */
     l.per_repeat = (int64_t)m->mask[0];
@@ -294,6 +298,9 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
   }
   if (!l.counted && (r->repeat < 0 || r->repeat > 255)) fz_fault(m, "field-limit");
   return l;
+}
+bool fz_runs(const fz_lanes *l) {
+  return l->counted ? l->total > 0 : l->repeats > 0;
 }
 /* The next lane that is on. */
 bool fz_next(const fz_lanes *l, fz_lane *at) {
@@ -352,7 +359,7 @@ void fz_track_read(fz_machine *m, const uint8_t *p, int64_t n, int64_t k) {
 
 /* May a later repeat read what an earlier one wrote? Only src1 of some instructions, with a repeat stride of 0. */
 static bool may_chain(const fz_case *c, int operand) {
-  static const int ops[] = {ACSIM_OP_Add, ACSIM_OP_Sub, ACSIM_OP_Mul,    ACSIM_OP_Max,
+  static const int ops[] = {ACSIM_OP_Add, ACSIM_OP_Sub,     ACSIM_OP_Mul,    ACSIM_OP_Max,
                             ACSIM_OP_Min, ACSIM_OP_AddRelu, ACSIM_OP_SubRelu};
   bool op = false;
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) op = op || ops[i] == c->op;
@@ -397,7 +404,9 @@ static void elementwise(fz_machine *m, const fz_case *c) {
   if (c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight)
     if (c->i < 0 || c->i > 8 * fz_bytes[c->type]) fz_fault(m, "field-limit");
   fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return; /* nothing to do: no operation */
+  if (m->n_faults || !fz_runs(&l)) return; /* no operation */
+  bool some = fz_next(&l, &first);
+  if (!some && m->counter && c->op == ACSIM_OP_Copy) return;
   fz_aligned(m, c->dst, 32);
   if (has_a) fz_aligned(m, c->a, 32);
   if (has_b) fz_aligned(m, c->b, 32);
@@ -507,8 +516,7 @@ static void compare(fz_machine *m, const fz_case *c) {
 
 static void compare_register(fz_machine *m, const fz_case *c) {
   fz_lanes l = fz_lanes_of(m, c);
-  fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return;
+  if (m->n_faults || !fz_runs(&l)) return;
   int es = fz_bytes[c->type];
   strides sa = strides_of(c, 1), sb = strides_of(c, 2);
   fz_aligned(m, c->a, 32);
@@ -517,7 +525,8 @@ static void compare_register(fz_machine *m, const fz_case *c) {
     int64_t oa = at_of(at, sa), ob = at_of(at, sb);
     if (!fz_inside(m, c->a, oa, es) || !fz_inside(m, c->b, ob, es)) return;
     if (!fz_written(m, c->a, oa, es) || !fz_written(m, c->b, ob, es)) fz_fault(m, "read-poison");
-    put_bit(m->cmp, at.i, compare_values(c->mode, fz_get(c->type, fz_at(m, c->a, oa)), fz_get(c->type, fz_at(m, c->b, ob))));
+    put_bit(m->cmp, at.i,
+            compare_values(c->mode, fz_get(c->type, fz_at(m, c->a, oa)), fz_get(c->type, fz_at(m, c->b, ob))));
     put_bit(m->cmp_st, at.i, true);
   }
 }
@@ -528,7 +537,8 @@ static void select_lanes(fz_machine *m, const fz_case *c) {
   bool has_b = c->b.buf >= 0, has_mask = c->c.buf >= 0;
   int es = fz_bytes[c->type];
   fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return;
+  if (m->n_faults || !fz_runs(&l)) return;
+  fz_next(&l, &first);
   strides sd = strides_of(c, 0), sa = strides_of(c, 1), sb = strides_of(c, 2);
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
@@ -548,13 +558,11 @@ static void select_lanes(fz_machine *m, const fz_case *c) {
   if (!ok) return;
   check_overlap(m, c, &l, c->a, 1);
   if (has_b) check_overlap(m, c, &l, c->b, 2);
-  if (has_mask) { /* selMask is a source, too */
+  if (has_mask) { /* selMask is a source, too, and never the same as dst: nothing of it may be written before it is used up */
     fz_track_reset();
-    for (fz_lane at = {0}; fz_next(&l, &at);) {
-      int64_t n = c->mode == 0 ? at.i : at.k * l.lanes + at.i;
-      fz_track_read(m, fz_at(m, c->c, n / 8), 1, at.k);
-      fz_track_write(m, fz_at(m, c->dst, at_of(at, sd)), es, at.k);
-    }
+    for (fz_lane at = {0}; fz_next(&l, &at);) fz_track_write(m, fz_at(m, c->dst, at_of(at, sd)), es, at.k);
+    for (fz_lane at = {0}; fz_next(&l, &at);)
+      fz_track_read(m, fz_at(m, c->c, (c->mode == 0 ? at.i : at.k * l.lanes + at.i) / 8), 1, at.k + 1);
   }
   if (m->n_faults) return;
   for (fz_lane at = {0}; fz_next(&l, &at);) {

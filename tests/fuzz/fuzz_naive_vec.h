@@ -6,8 +6,8 @@
 
 /* Which lanes of which repeats take part (掩码). */
 typedef struct {
-  int lanes;         /* of a repeat */
-  bool counted;      /* the first `total` lanes, whatever the repeats */
+  int lanes;    /* of a repeat */
+  bool counted; /* the first `total` lanes, whatever the repeats */
   int64_t total;
   int64_t repeats, per_repeat; /* per_repeat: the first lanes of each repeat (Copy in counter mode); 0: bits */
   uint64_t bits[2];
@@ -17,6 +17,7 @@ typedef struct {
   int64_t k, i; /* repeat, lane */
 } fz_lane;
 fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c);
+bool fz_runs(const fz_lanes *l); /* is there a repeat at all? Then addresses count, even if the mask is empty */
 bool fz_next(const fz_lanes *l, fz_lane *at);
 int64_t fz_lane_at(fz_lane at, int bytes, int64_t block, int64_t repeat);
 /* Overlap between repeats: reads of a repeat before its writes. */

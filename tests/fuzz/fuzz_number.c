@@ -5,8 +5,8 @@
 #include <string.h>
 
 const int fz_bytes[FZ_TYPES] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
-const char *const fz_type_names[FZ_TYPES] = {"float",    "half",    "bfloat16", "double", "int8",   "uint8", "int16",
-                                             "uint16",   "int32",   "uint32",   "int64",  "uint64", "bool"};
+const char *const fz_type_names[FZ_TYPES] = {"float",  "half",  "bfloat16", "double", "int8",   "uint8", "int16",
+                                             "uint16", "int32", "uint32",   "int64",  "uint64", "bool"};
 
 uint64_t fz_mix(uint64_t a, uint64_t b) {
   uint64_t z = a + 0x9e3779b97f4a7c15ull * (b + 1);
@@ -75,7 +75,7 @@ void fz_put_int(int type, uint8_t *p, int64_t v) {
 
 long double fz_round_int(long double x, int round) {
   long double lo = floorl(x), rest = x - lo; /* rest: exact, 0 <= rest < 1 */
-  if (!(rest > 0)) return x;           /* integral, infinite or NaN */
+  if (!(rest > 0)) return x;                 /* integral, infinite or NaN */
   long double r;
   switch (round) {
   case FZ_FLOOR: r = lo; break;
@@ -121,7 +121,8 @@ void fz_put(int type, uint8_t *p, long double x, int round, bool saturate) {
   long double top = ldexpl(ldexpl(1, mb + 1) - 1, bias - mb); /* the largest number */
   long double y = ldexpl(m, q);
   if (y > top) {
-    bool toward_zero = round == FZ_TRUNC || round == FZ_ODD || (round == FZ_FLOOR && !sign) || (round == FZ_CEIL && sign);
+    bool toward_zero =
+        round == FZ_TRUNC || round == FZ_ODD || (round == FZ_FLOOR && !sign) || (round == FZ_CEIL && sign);
     put_bits(type, p, sign | (toward_zero || saturate ? inf - 1 : inf));
     return;
   }

@@ -99,7 +99,8 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
       x[16 + i] =
           (acsim_access){"dst", &dst[i], od + (half && c->dst_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_WRITE};
       if (src[i].addr % BLOCK || dst[i].addr % BLOCK) {
-        acsim_fault(b->s, b, "misaligned", AT, "TransDataTo5HD: address %d of a list is no multiple of 32 bytes", i);
+        acsim_fault(b->s, b, "misaligned", AT, "TransDataTo5HD: address %d of %s is no multiple of 32 bytes", i,
+                    src[i].addr % BLOCK ? "src" : "dst");
         return;
       }
     }
@@ -205,7 +206,7 @@ void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const ac
   if (!nz_field(b, AT, "ndNum", c->nd_num, 0, 4095) || !nz_field(b, AT, "nValue", c->n_value, 0, 16384) ||
       !nz_field(b, AT, "srcDValue", c->nd_row, 1, 65535) || !nz_field(b, AT, "dstNzC0Stride", c->nz_c0, 1, 16384) ||
       !nz_field(b, AT, "dstNzNStride", c->nz_n, 1, 16384) ||
-      !nz_field(b, AT, "dstNzMatrixStride", c->nz_matrix, 1, 65535))
+      (c->nd_num > 1 && !nz_field(b, AT, "dstNzMatrixStride", c->nz_matrix, 1, 65535)))
     return;
   int64_t per = BLOCK / es, blocks = (c->d_value + per - 1) / per;
   ac_pipe pipe = g ? AC_PIPE_MTE2 : AC_PIPE_MTE3;
@@ -242,9 +243,9 @@ void acsim_copy_nz_to_nd(const acsim_global *dst, const acsim_local *src, const 
   }
   if (!nz_field(b, AT, "ndNum", c->nd_num, 0, 4095) || !nz_field(b, AT, "nValue", c->n_value, 1, 8192) ||
       !nz_field(b, AT, "dValue", c->d_value, 1, 8192) || !nz_field(b, AT, "srcNStride", c->nz_c0, 0, 4096) ||
-      !nz_field(b, AT, "srcNdMatrixStride", c->nz_matrix / 256, 1, 512) ||
+      (c->nd_num > 1 && !nz_field(b, AT, "srcNdMatrixStride", c->nz_matrix / 256, 1, 512)) ||
       !nz_field(b, AT, "dstDStride", c->nd_row, 1, 65535) ||
-      !nz_field(b, AT, "dstNdMatrixStride", c->nd_matrix, 1, 65535))
+      (c->nd_num > 1 && !nz_field(b, AT, "dstNdMatrixStride", c->nd_matrix, 1, 65535)))
     return;
   if (c->d_value % GROUP) {
     acsim_fault(b->s, b, "field-limit", AT, "DataCopy: dValue is %u, no multiple of 16", c->d_value);

@@ -163,7 +163,7 @@ static void nd_to_nz(fz_machine *m, const fz_case *c) {
   limit(m, p->nd_row, 1, 65535);
   limit(m, p->nz_c0, 1, 16384);
   limit(m, p->nz_n, 1, 16384);
-  limit(m, p->nz_matrix, 1, 65535);
+  if (p->nd_num > 1) limit(m, p->nz_matrix, 1, 65535); /* of one matrix it means nothing */
   if (!nz_fields(m, p, 0)) return;
   fz_aligned(m, c->dst, 32);
   if (p->nd_num > 1 && p->nz_matrix * es % 32) fz_fault(m, "misaligned");
@@ -194,10 +194,10 @@ static void nz_to_nd(fz_machine *m, const fz_case *c) {
   limit(m, p->nd_num, 0, 4095);
   limit(m, p->n_value, 1, 8192);
   limit(m, p->d_value, 1, 8192);
-  limit(m, p->nz_matrix, 256, 512 * 256);
+  if (p->nd_num > 1) limit(m, p->nz_matrix, 256, 512 * 256);
   limit(m, p->nz_c0, 0, 4096);
   limit(m, p->nd_row, 1, 65535);
-  limit(m, p->nd_matrix, 1, 65535);
+  if (p->nd_num > 1) limit(m, p->nd_matrix, 1, 65535);
   if (p->d_value % 16) fz_fault(m, "field-limit");
   if (!nz_fields(m, p, 0)) return;
   fz_aligned(m, c->a, 32);

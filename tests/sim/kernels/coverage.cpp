@@ -123,7 +123,8 @@ static void k_gatherb(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     CreateVecIndex(o, int32_t(0), 16);
     Muls(o, o, int32_t(-32), 16);
     Adds(o, o, int32_t(32 * 15), 16);
-    Gatherb(d, s, o.template ReinterpretCast<uint32_t>(), 2, {1, 8});
+    Gatherb(d.template ReinterpretCast<uint32_t>(), s.template ReinterpretCast<uint32_t>(),
+            o.template ReinterpretCast<uint32_t>(), 2, {1, 8}); /* uint16_t and uint32_t are all it takes (docs/zh, Gatherb) */
   });
 }
 CHECK(c_gatherb, float, 128, x[(15 - i / 8) * 8 + i % 8])

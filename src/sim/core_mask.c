@@ -77,7 +77,9 @@ void acsim_mask_check(const call *c) {
     check_register(c);
     return;
   }
-  bool few = r->form == ACSIM_MASK_FIRST && r->repeat > 1 && r->first <= (uint64_t)c->lanes;
+  /* Copy means it: so many elements of each repeat (docs/zh, Copy) */
+  bool few =
+      r->form == ACSIM_MASK_FIRST && c->v->op != ACSIM_OP_Copy && r->repeat > 1 && r->first <= (uint64_t)c->lanes;
   bool bits = r->form == ACSIM_MASK_BITS && r->mask[1];
   if (b->mask_counter && (few || bits))
     acsim_fault_pair(

@@ -888,9 +888,11 @@ static uint64_t with_repeat(const call *given) {
   if (v.op == ACSIM_OP_GatherMask) { /* ends in normal mode, with the mask it was given (H, GatherMaskImpl) */
     acsim_time_vector(b, &v, r.repeat);
     uint64_t kept = one_repeat_call(c);
-    b->mask_counter = false;
+    if (b->mask_counter) acsim_mask_reset(b, c->name, c->at);
     b->mask[0] = (uint64_t)v.count;
     b->mask[1] = 0;
+    b->mask_by = ACSIM_MASK_OF_CALL;
+    b->mask_at = c->at;
     return kept;
   }
   if (masked) acsim_mask_check(c);

@@ -83,8 +83,8 @@ static void call_copy(core *k, const fz_case *c) {
 }
 
 static void call(core *k, const fz_case *c) {
-  acsim_mask_counter(c->counter);
-  acsim_mask_set(c->reg[1], c->reg[0]);
+  acsim_mask_counter(c->counter, "case", k->line);
+  acsim_mask_set(c->reg[1], c->reg[0], ACSIM_MASK_AS_MODE, "case", k->line);
   switch (c->kind) {
   case FZ_VEC: call_vector(k, c); break;
   case FZ_COPY_IN:
@@ -317,7 +317,7 @@ static void block(void *user) {
  * a conversion that does not exist leads to is its own affair. */
 static bool may_lead_on(const char *kind) {
   return strstr(kind, "out-of-bounds") || !strcmp(kind, "no-such-cast") || !strcmp(kind, "misaligned") ||
-         !strcmp(kind, "field-limit") || !strcmp(kind, "overlap") || !strcmp(kind, "write-to-input");
+         !strcmp(kind, "field-limit") || !strcmp(kind, "mask-mode") || !strcmp(kind, "overlap") || !strcmp(kind, "write-to-input");
 }
 static void check_faults(job *j, const ac_sim_fault *f, size_t n) {
   for (int i = 0; i < j->n && (j->out.difference < 0 || i <= j->out.difference); i++) {

@@ -195,7 +195,7 @@ static void random_mask(fz_rng *r, fz_case *c, int lanes) {
   if (c->counter) {
     uint64_t n = (uint64_t)fz_in(r, 0, fz_one_in(r, 3) ? 100 : 900);
     p->first = p->mask[0] = n;
-    p->mask[1] = 0;
+    p->mask[1] = fz_one_in(r, 60);
   }
 }
 static void random_register(fz_rng *r, fz_case *c) {
@@ -362,6 +362,7 @@ static void draw_element(fz_rng *r, where w, fz_case *c) {
     if (!none) c->a = place(w, span(n, p->a_block, p->a_repeat), 32);
     if (two) c->b = place(w, span(n, p->b_block, p->b_repeat), 32);
   }
+  if (c->counter && c->op != ACSIM_OP_Copy && !fz_one_in(r, 20)) c->r.repeat = 1;
   share(r, c);
 }
 
@@ -435,6 +436,7 @@ static void draw_reduce(fz_rng *r, where w, fz_case *c) {
     p->a_block = all ? 1 : (uint16_t)stride_block(r);
     p->a_repeat = (uint16_t)stride_repeat(r, 8);
     p->dst_repeat = (uint16_t)stride_repeat(r, 1);
+    if (c->counter && !fz_one_in(r, 20)) p->repeat = 1;
     n = c->counter ? 20 : p->repeat;
     c->a = place(w, span(n, p->a_block, p->a_repeat), 32);
   } else {
@@ -460,6 +462,7 @@ static void draw_gather(fz_rng *r, where w, fz_case *c) {
   p->dst_block = (uint16_t)(fz_one_in(r, 4) ? PICK(r, 0, 2, 3) : 1);
   p->dst_repeat = (uint16_t)stride_repeat(r, 8);
   if (c->op != ACSIM_OP_Gather) p->form = ACSIM_MASK_BITS;
+  if (c->op == ACSIM_OP_Gather && c->counter && !fz_one_in(r, 20)) p->repeat = 1;
   c->count = c->repeated ? 0 : count_of(r, 2048);
   int64_t n = c->repeated ? (c->counter && c->op == ACSIM_OP_Gather ? 16 : p->repeat) *
                                 (c->op == ACSIM_OP_Gatherb ? 8 : lanes)

@@ -286,6 +286,9 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
   if (r->form == ACSIM_MASK_BITS && !m->counter && l.lanes <= 64 &&
       (r->mask[1] || (l.lanes < 64 && r->mask[0] >> l.lanes)))
     fz_fault(m, "field-limit");
+  /* repeats that do nothing are a mistake where the number of elements could be a mask of one repeat: docs/hazards.md */
+  bool few = r->form == ACSIM_MASK_FIRST && c->op != ACSIM_OP_Copy && r->repeat > 1 && r->first <= (uint64_t)l.lanes;
+  if (m->counter && (few || (r->form == ACSIM_MASK_BITS && r->mask[1]))) fz_fault(m, "mask-mode");
   if (m->counter && c->op == ACSIM_OP_Copy) { /* elements of each repeat; the repeat times count (Copy) */
     l.per_repeat = (int64_t)m->mask[0];
     l.repeats = r->repeat;

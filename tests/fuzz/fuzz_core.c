@@ -317,7 +317,8 @@ static void block(void *user) {
  * a conversion that does not exist leads to is its own affair. */
 static bool may_lead_on(const char *kind) {
   return strstr(kind, "out-of-bounds") || !strcmp(kind, "no-such-cast") || !strcmp(kind, "misaligned") ||
-         !strcmp(kind, "field-limit") || !strcmp(kind, "mask-mode") || !strcmp(kind, "overlap") || !strcmp(kind, "write-to-input");
+         !strcmp(kind, "field-limit") || !strcmp(kind, "mask-mode") || !strcmp(kind, "overlap") ||
+         !strcmp(kind, "write-to-input");
 }
 static void check_faults(job *j, const ac_sim_fault *f, size_t n) {
   for (int i = 0; i < j->n && (j->out.difference < 0 || i <= j->out.difference); i++) {

@@ -398,6 +398,19 @@ static void check_overlap(fz_machine *m, const fz_case *c, const fz_lanes *l, fz
   }
 }
 
+/* Does a later repeat read in dst what an earlier one wrote? Then one unit of the last place grows to any number of them. */
+static bool revisits(fz_machine *m, const fz_case *c, const fz_lanes *l) {
+  strides d = strides_of(c, 0);
+  fz_track_reset();
+  bool twice = false;
+  for (fz_lane at = {0}; fz_next(l, &at);) {
+    uint8_t *p = fz_at(m, c->dst, at_of(at, d));
+    twice = twice || stamp_rep[p - m->ub] >= 0;
+    fz_track_write(m, p, d.bytes, at.k);
+  }
+  return twice;
+}
+
 /* ---- element-wise ---- */
 
 static void elementwise(fz_machine *m, const fz_case *c) {
@@ -430,6 +443,7 @@ static void elementwise(fz_machine *m, const fz_case *c) {
                 c->op == ACSIM_OP_FusedMulAddRelu || c->op == ACSIM_OP_AddRelu || c->op == ACSIM_OP_SubRelu ||
                 c->op == ACSIM_OP_AddReluCast || c->op == ACSIM_OP_SubReluCast;
   if (c->op == ACSIM_OP_Exp || c->op == ACSIM_OP_Ln || c->op == ACSIM_OP_Rsqrt || reads_dst(c->op)) m->ulp = 1;
+  if (reads_dst(c->op) && c->repeated && revisits(m, c, &l)) m->ulp = 1 << 30;
   /* a repeat reads all its lanes, then writes them */
   for (fz_lane at = {0}, end = {0}; fz_next(&l, &at);) {
     int64_t k = at.k;

@@ -11,14 +11,17 @@ enum { DEFAULT_BLOCKS = 2, DEFAULT_SPANS = 100000, SHOWN_STALLS = 8 };
 ac_profile ac_profile_of(const ac_sim_time *t) {
   ac_profile p = {.unit = AC_PIPE_S, .fastest = 1e300};
   double sum[AC_PIPE_COUNT] = {0}, all = 0;
+  bool sample = t->blocks_run < t->blocks_all;
   for (size_t i = 0; i < t->cores.len; i++) {
     const ac_sim_core_time *c = &t->cores.data[i];
-    all += t->core_cycles;
+    if (sample && !c->blocks) continue;
+    all +=
+        sample ? c->cycles : t->core_cycles; /* of a sample it is not known how long a core would wait for others */
     if (c->cycles < p.fastest) p.fastest = c->cycles;
     if (c->cycles > p.slowest) p.slowest = c->cycles;
     for (int u = 0; u < AC_PIPE_COUNT; u++) {
       sum[u] += c->busy[u];
-      double part = t->core_cycles > 0 ? c->busy[u] / t->core_cycles : 0;
+      double of = sample ? c->cycles : t->core_cycles, part = of > 0 ? c->busy[u] / of : 0;
       if (part > p.most[u]) p.most[u] = part;
     }
   }
@@ -31,7 +34,8 @@ ac_profile ac_profile_of(const ac_sim_time *t) {
   bool memory = t->memory_us >= core_us, launch = t->launch_us >= (memory ? t->memory_us : core_us);
   p.bound = launch ? AC_BOUND_LAUNCH : memory ? AC_BOUND_MEMORY : p.busy >= BUSY ? AC_BOUND_UNIT : AC_BOUND_LATENCY;
   double rate = t->resident ? t->l2_gb_s : t->hbm_gb_s;
-  p.roof_us = rate > 0 ? (double)(t->must_in + t->must_out) / rate / 1e3 : 0;
+  double whole = sample && t->blocks_run ? (double)t->blocks_all / (double)t->blocks_run : 1;
+  p.roof_us = rate > 0 ? (double)(t->must_in + t->must_out) * whole / rate / 1e3 : 0;
   p.roof_share = t->us > 0 ? p.roof_us / t->us : 0;
   return p;
 }
@@ -176,7 +180,7 @@ static void profile_text(ac_buf *b, const ac_target *x, const ac_sim_time *t) {
   if (t->blocks_run < t->blocks_all) ac_printf(b, ", of which %lld ran and stand for all", (long long)t->blocks_run);
   ac_puts(b, "\nbound    ");
   bound_text(b, &p, t);
-  ac_puts(b, "bytes    ");
+  ac_printf(b, "bytes    %s", t->blocks_run < t->blocks_all ? "of the blocks that ran: " : "");
   bytes_text(b, t->bytes_in);
   ac_puts(b, " loaded, ");
   bytes_text(b, t->bytes_out);

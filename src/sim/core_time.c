@@ -41,35 +41,35 @@ void acsim_time_free(acsim_time *t) {
 
 /* ---- stalls ---- */
 
-static bool same_edge(const time_stall *a, const time_stall *b) {
-  return a->pipe == b->pipe && a->edge.at.line == b->edge.at.line && a->edge.at.file == b->edge.at.file &&
-         a->edge.what == b->edge.what && a->edge.event == b->edge.event &&
-         a->edge.from.at.line == b->edge.from.at.line && a->edge.from.op == b->edge.from.op;
+static bool same_edge(const time_stall *a, ac_pipe pipe, const time_edge *e) {
+  return a->pipe == pipe && a->edge.at.line == e->at.line && a->edge.at.file == e->at.file &&
+         a->edge.what == e->what && a->edge.event == e->event && a->edge.from.at.line == e->from.at.line &&
+         a->edge.from.op == e->from.op;
 }
 
-void acsim_stall_add(time_stalls *v, const time_stall *x, size_t limit) {
+void acsim_stall_add(time_stalls *v, ac_pipe pipe, const time_edge *e, int64_t t, int64_t count, size_t limit) {
   static const time_edge others = {.what = "others", .event = ""};
-  time_stall own = *x;
-  for (int again = 0; again < 2; again++) {
-    for (size_t i = v->len; i-- > 0;) { /* the one before, most often */
-      if (!same_edge(&v->data[i], &own)) continue;
-      v->data[i].ticks += own.ticks;
-      v->data[i].count += own.count;
-      return;
-    }
-    if (!limit || v->len < limit) break;
-    own.edge = others;
+  uint32_t *hint = &v->hint[((unsigned)e->at.line * 7 + (unsigned)e->from.at.line * 3 + pipe) % 64];
+  size_t i = *hint < v->len && same_edge(&v->data[*hint], pipe, e) ? *hint : v->len;
+  for (size_t k = 0; i == v->len && k < v->len; k++)
+    if (same_edge(&v->data[k], pipe, e)) i = k;
+  if (i == v->len && limit && v->len >= limit && e != &others) {
+    acsim_stall_add(v, pipe, &others, t, count, limit + AC_PIPE_COUNT);
+    return;
   }
-  if (v->len == v->cap) {
+  if (i == v->cap) {
     v->cap = v->cap ? v->cap * 2 : 16;
     v->data = realloc(v->data, v->cap * sizeof *v->data);
     if (!v->data) no_memory();
   }
-  v->data[v->len++] = own;
+  if (i == v->len) v->data[v->len++] = (time_stall){pipe, *e, 0, 0};
+  *hint = (uint32_t)i;
+  v->data[i].ticks += t;
+  v->data[i].count += count;
 }
 
 static void stall(acsim_block *b, ac_pipe pipe, int64_t t, const time_edge *e) {
-  acsim_stall_add(&b->time->stalls, &(time_stall){pipe, *e, t, 1, b->index}, TIME_STALLS);
+  acsim_stall_add(&b->time->stalls, pipe, e, t, 1, TIME_STALLS);
 }
 
 /* ---- the trace, where one is asked for ---- */
@@ -231,13 +231,24 @@ static const ac_op_cost *row_of(acsim_time *t, const char *op) {
   return t->rows[h].row;
 }
 
-/* What the unit stood still for. */
-static time_edge reason(const acsim_time *t, ac_pipe p, int64_t start, int64_t results_at, const acsim_stamp *by,
-                        acsim_at at) {
-  if (results_at == start && results_at > t->ready[p]) return (time_edge){"dependent", "PIPE_V", at, *by};
-  if (t->ready[p] == start) return t->why[p];
-  if (t->scalar_until > t->free[p]) return t->scalar_why;
-  return (time_edge){"issue", "", at, {.pipe = AC_PIPE_S}};
+/* What the unit stood still for; valid until the next call. */
+static const time_edge *reason(acsim_time *t, ac_pipe p, int64_t start, int64_t results_at, const acsim_stamp *by,
+                               acsim_at at) {
+  if (results_at == start && results_at > t->ready[p]) {
+    t->edge.what = "dependent";
+    t->edge.event = "PIPE_V";
+    t->edge.from = *by;
+  } else if (t->ready[p] == start) {
+    return &t->why[p];
+  } else if (t->scalar_until > t->free[p]) {
+    return &t->scalar_why;
+  } else {
+    t->edge.what = "issue";
+    t->edge.event = "";
+    t->edge.from = (acsim_stamp){.pipe = AC_PIPE_S};
+  }
+  t->edge.at = at;
+  return &t->edge;
 }
 
 static void schedule(acsim_block *b) {
@@ -252,10 +263,7 @@ static void schedule(acsim_block *b) {
   int64_t wait = vector && auto_sync(b) ? results(t, p, &by) : 0;
   int64_t start = later(later(t->free[u], t->now), later(t->ready[u], wait));
   bool idle = start > t->free[u];
-  if (idle) {
-    time_edge e = reason(t, u, start, wait, &by, p->at);
-    stall(b, u, start - t->free[u], &e);
-  }
+  if (idle) stall(b, u, start - t->free[u], reason(t, u, start, wait, &by, p->at));
   spans s = vector ? vector_spans(t, p) : copy_spans(t, p);
   int64_t taken = s.body + (idle || !t->n_starts[u] ? s.head : 0);
   t->starts[u][t->n_starts[u]++ % TIME_QUEUE] = start;

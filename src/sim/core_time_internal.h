@@ -16,14 +16,15 @@ typedef struct {
 typedef struct {
   ac_pipe pipe; /* that waits */
   time_edge edge;
-  int64_t ticks, count, block;
+  int64_t ticks, count;
 } time_stall;
 typedef struct {
   time_stall *data;
   size_t len, cap;
+  uint32_t hint[64]; /* where an edge was found last, by its place */
 } time_stalls;
-/* `pipe` has waited `ticks` for `e`. limit: entries beyond it are counted as one, 0: none. */
-void acsim_stall_add(time_stalls *v, const time_stall *x, size_t limit);
+/* `pipe` has waited t ticks for e, `count` times. Edges beyond `limit` are counted as one a unit; 0: none. */
+void acsim_stall_add(time_stalls *v, ac_pipe pipe, const time_edge *e, int64_t t, int64_t count, size_t limit);
 
 /* One instruction, for a trace. */
 typedef struct {
@@ -82,6 +83,7 @@ struct acsim_time {
   uint32_t n_starts[AC_PIPE_COUNT];
   int64_t scalar_until; /* end of the scalar unit's last wait, and its reason */
   time_edge scalar_why;
+  time_edge edge; /* room for one */
   time_pending p;
   struct {
     int64_t lo, hi, until;

@@ -91,20 +91,6 @@ void acsim_time_join(acsim_session *s) {
 
 /* ---- a block has ended ---- */
 
-static void merge_stall(time_stalls *v, const time_stall *x) {
-  for (size_t i = 0; i < v->len; i++) {
-    time_stall *o = &v->data[i];
-    if (o->pipe != x->pipe || o->edge.what != x->edge.what || o->edge.event != x->edge.event ||
-        o->edge.at.line != x->edge.at.line || o->edge.at.file != x->edge.at.file ||
-        o->edge.from.at.line != x->edge.from.at.line || o->edge.from.op != x->edge.from.op)
-      continue;
-    o->ticks += x->ticks;
-    o->count += x->count;
-    return;
-  }
-  acsim_stall_add(v, x, 0);
-}
-
 void acsim_time_hand_over(acsim_block *b) {
   acsim_time *t = b->time;
   acsim_times *s = b->s->times;
@@ -121,7 +107,10 @@ void acsim_time_hand_over(acsim_block *b) {
   s->spans_dropped += t->spans_dropped;
   s->in += t->bytes_in;
   s->out += t->bytes_out;
-  for (size_t i = 0; i < t->stalls.len; i++) merge_stall(&s->stalls, &t->stalls.data[i]);
+  for (size_t i = 0; i < t->stalls.len; i++) {
+    const time_stall *x = &t->stalls.data[i];
+    acsim_stall_add(&s->stalls, x->pipe, &x->edge, x->ticks, x->count, 0);
+  }
 }
 
 /* ---- after the blocks ---- */

@@ -399,22 +399,36 @@ static void pairs_f32(float *d, const float *a, int64_t n) {
   }
 }
 
+/* The compiler's vector types, as wide as the level has them: it would not split a maximum by itself. */
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX2__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+typedef float lanes_f __attribute__((vector_size(LANES * 4)));
+typedef int32_t lanes_i __attribute__((vector_size(LANES * 4)));
 static bool peak_f32(const float *a, int64_t n, bool largest, float *value) {
-  float top[16], sign = largest ? 1.0f : -1.0f;
-  int32_t odd[16] = {0};
+  float sign = largest ? 1.0f : -1.0f, m = sign * a[0];
+  int32_t nan = m != m;
   int64_t i = 0;
-  for (int k = 0; k < 16; k++) top[k] = sign * a[0];
-  for (; i + 16 <= n; i += 16)
-    for (int k = 0; k < 16; k++) {
-      float x = sign * a[i + k];
-      top[k] = x > top[k] ? x : top[k];
-      odd[k] |= x != x;
+  if (n >= LANES) {
+    lanes_f x, top;
+    lanes_i odd = {0};
+    memcpy(&top, a, sizeof top);
+    top *= sign;
+    for (; i + LANES <= n; i += LANES) {
+      memcpy(&x, a + i, sizeof x);
+      x *= sign;
+      lanes_i more = x > top;
+      top = (lanes_f)(((lanes_i)x & more) | ((lanes_i)top & ~more));
+      odd |= x != x;
     }
-  int32_t nan = top[0] != top[0];
-  float m = top[0];
-  for (int k = 0; k < 16; k++) {
-    m = top[k] > m ? top[k] : m;
-    nan |= odd[k];
+    for (int k = 0; k < LANES; k++) {
+      m = top[k] > m ? top[k] : m;
+      nan |= odd[k];
+    }
   }
   for (; i < n; i++) {
     float x = sign * a[i];

@@ -1,5 +1,5 @@
 /* Copies between memories, and the scalar unit's access to them. */
-#include "sim/core_hazard.h"
+#include "sim/core_defer.h"
 
 #include <string.h>
 
@@ -87,6 +87,7 @@ static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst,
 void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *copy, const char *file,
                    int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  if (b->stalled && acsim_defer_copy(b, AC_PIPE_MTE2, dst, NULL, src, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
@@ -130,6 +131,7 @@ static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const ui
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                     int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  if (b->stalled && acsim_defer_copy(b, AC_PIPE_MTE3, NULL, src, dst, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
   int es = acsim_type_bytes(c.type);
@@ -175,6 +177,7 @@ static void check_local(acsim_block *b, const acsim_copy *c, const acsim_local *
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                       int32_t line) {
   acsim_block *b = acsim_here("DataCopy");
+  if (b->stalled && acsim_defer_copy(b, AC_PIPE_V, dst, src, NULL, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
   if (!check_fields(b, &c, acsim_type_bytes(c.type), AT)) return;

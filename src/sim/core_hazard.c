@@ -524,6 +524,7 @@ void acsim_order_wait(acsim_block *b, ac_pipe to, const acsim_clock *flag) {
 
 void acsim_order_barrier(acsim_block *b, ac_pipe pipe) {
   acsim_order *o = b->order;
+  if (b->stalled && pipe == AC_PIPE_COUNT) acsim_defer_settle(b, -1, 0, (acsim_at){0});
   if (!o) return;
   acsim_order_begin(b);
   if (pipe < AC_PIPE_COUNT) {
@@ -537,6 +538,22 @@ void acsim_order_barrier(acsim_block *b, ac_pipe pipe) {
     join(&all, &c);
   }
   for (int p = 0; p < AC_PIPE_COUNT; p++) o->known[p] = all;
+}
+
+void acsim_order_scalar(acsim_block *b, acsim_clock *c, bool set) {
+  acsim_order *o = b->order;
+  if (!o) return;
+  acsim_order_begin(b);
+  if (set)
+    o->known[AC_PIPE_S] = *c;
+  else
+    *c = o->known[AC_PIPE_S];
+}
+
+const char *acsim_pipe_name(ac_pipe p) {
+  static const char *const names[AC_PIPE_COUNT] = {"PIPE_S",    "PIPE_V",    "PIPE_M",  "PIPE_MTE1",
+                                                   "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX"};
+  return names[p];
 }
 
 acsim_clock acsim_order_publish(acsim_block *b, ac_pipe pipe) {

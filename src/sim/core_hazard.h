@@ -23,6 +23,8 @@ void acsim_order_wait(acsim_block *b, ac_pipe to, const acsim_clock *flag);
 /* PipeBarrier; AC_PIPE_COUNT: of all pipes. */
 void acsim_order_barrier(acsim_block *b, ac_pipe pipe);
 
+/* What the scalar unit has waited for: reads it, or puts it back. */
+void acsim_order_scalar(acsim_block *b, acsim_clock *c, bool set);
 /* What another core may rely on after CrossCoreSetFlag in that pipe (AC_PIPE_COUNT: after a barrier of all). */
 acsim_clock acsim_order_publish(acsim_block *b, ac_pipe pipe);
 /* The wait for it: all pipes have waited for that much of this block's own. */

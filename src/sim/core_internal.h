@@ -104,6 +104,7 @@ typedef struct acsim_wait acsim_wait;
 typedef struct acsim_sync acsim_sync;
 typedef struct acsim_pending acsim_pending;
 typedef struct acsim_cache acsim_cache;
+typedef struct acsim_deferred acsim_deferred;
 typedef struct acsim_block {
   acsim_session *s;
   acsim_worker *worker;
@@ -146,6 +147,13 @@ typedef struct acsim_block {
   bool bypass;                              /* a scalar access past the data cache is under way */
   uint32_t pool_used;                       /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
+  uint32_t stalled;             /* a bit a pipe that waits for a flag which is not set yet (core_defer.c) */
+  bool replaying;
+  acsim_deferred *deferred[AC_PIPE_COUNT];
+  uint64_t n_deferred;
+  uint8_t queue_ids[EVENT_KINDS], alloc_ids[EVENT_KINDS], fetched_ids[EVENT_KINDS]; /* bits: who has the event ids */
+  uint8_t owed_flags[EVENT_KINDS]; /* bits: waits that were given up; the set that comes for them is theirs */
+  acsim_at held_at[EVENT_KINDS][EVENT_IDS];
   uint8_t mask_by;              /* who set the mask register: ACSIM_MASK_FULL ... */
   acsim_at mask_at, counter_at; /* where; SetMaskCount or SetMaskNorm */
   const char *mask_lost;        /* the count form that made an end of a mask; NULL: none */
@@ -276,6 +284,14 @@ static inline bool acsim_saturates(const acsim_block *b) {
 int acsim_mem_of_pos(int pos);
 /* Waits for the free flags of the slots in [from, to) of a memory. */
 void acsim_queue_settle(acsim_block *b, int mem, uint32_t from, uint32_t to);
+/* A flag inside the core, its conditions having been seen to. */
+void acsim_flag_raise(acsim_block *b, int event, int id, acsim_at at);
+void acsim_flag_lower(acsim_block *b, int event, int id, acsim_at at);
+const char *acsim_event_name(int event);
+const char *acsim_pipe_name(ac_pipe p);
+/* Pipes wait for flags that can never be set now: because the scalar unit waits for this one (event -1: for all pipes, or at the end).
+ * Reported; then what was kept runs in the order of the program. */
+void acsim_defer_settle(acsim_block *b, int event, int id, acsim_at at);
 /* A count form or the library: normal mode, full mask (core_mask.c). */
 void acsim_mask_reset(acsim_block *b, const char *op, acsim_at at);
 void acsim_mask_end(acsim_block *b);

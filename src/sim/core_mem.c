@@ -61,6 +61,7 @@ static bool held(const acsim_block *b, const acsim_local *t) {
 /* Queues are the library's bookkeeping; a tensor that is no longer held is still a place in memory, which the device uses. */
 static bool check_life(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
   const acsim_local *t = x->t;
+  if (b->replaying && t->buf) return true; /* its life is that of the time when it was issued */
   if (!t->buf || t->buf >= b->slots.len) {
     acsim_fault(b->s, b, "no-tensor", at, "%s: %s is a LocalTensor that was never allocated", op, x->name);
     return false;
@@ -140,6 +141,7 @@ static bool sound(const acsim_block *b, const acsim_access *x) {
 
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
   b->calls++;
+  if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at); /* not among what is kept */
   bool ok = true;
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
@@ -278,6 +280,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (bytes <= 0) return true;
   const uint8_t *p = g->ptr + off;
   acsim_gm *m = acsim_gm_find(b->s, p);
+  if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at);
   if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
   if (how != GM_READ && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) {
     acsim_fault(b->s, b, "write-to-input", at, "%s writes to %s, which is an input", op, m->b.name);

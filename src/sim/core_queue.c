@@ -1,6 +1,6 @@
 /* TPipe, TQue, TBuf: buffers in on-chip memory and the life of the tensors in them; flags and event ids. */
 #include "../../sim/include/acsim/kernel_abi_basic.h"
-#include "sim/core_hazard.h"
+#include "sim/core_defer.h"
 
 #include <string.h>
 
@@ -53,11 +53,13 @@ enum {
 
 static void event_set(acsim_block *b, int event, acsim_clock *flag) {
   if (event < 0) return;
+  if (b->stalled >> event_pipes[event].from & 1) acsim_defer_settle(b, -1, 0, (acsim_at){0});
   acsim_order_set(b, (ac_pipe)event_pipes[event].from, flag);
   acsim_time_set(b, (ac_pipe)event_pipes[event].from, &flag->stamp);
 }
 static void event_wait(acsim_block *b, int event, const acsim_clock *flag, const char *what, acsim_at at) {
   if (event < 0) return;
+  if (b->stalled >> event_pipes[event].to & 1) acsim_defer_settle(b, -1, 0, (acsim_at){0});
   acsim_order_wait(b, (ac_pipe)event_pipes[event].to, flag);
   acsim_time_wait(b, (ac_pipe)event_pipes[event].to, event_names[event], what, at, &flag->stamp);
 }
@@ -113,17 +115,29 @@ void acsim_block_begin(acsim_block *b) {
 
 /* ---- event ids ---- */
 
-static int take_event(acsim_block *b, int event, acsim_at at) {
+const char *acsim_event_name(int event) {
+  return event_names[event];
+}
+
+static int take_event(acsim_block *b, int event, acsim_at at, uint8_t *owners) {
   for (int i = 0; i < EVENT_IDS; i++)
-    if (!b->held[event][i]) return b->held[event][i] = true, i;
+    if (!b->held[event][i]) {
+      b->held[event][i] = true;
+      b->held_at[event][i] = at;
+      if (owners) owners[event] |= (uint8_t)(1u << i);
+      return i;
+    }
   acsim_fault(b->s, b, "event-ids-exhausted", at,
               "all %d event ids of %s are in use: every tensor between EnQue and DeQue (or freed and not allocated "
-              "again) holds one",
+              "again), and every AllocEventID without its ReleaseEventID, holds one",
               EVENT_IDS, event_names[event]);
   return -1;
 }
 static void drop_event(acsim_block *b, int event, int8_t *id) {
-  if (*id >= 0 && event >= 0) b->held[event][*id] = false;
+  if (*id >= 0 && event >= 0) {
+    b->held[event][*id] = false;
+    b->queue_ids[event] &= (uint8_t) ~(1u << *id);
+  }
   *id = -1;
 }
 
@@ -134,32 +148,64 @@ static bool check_event(acsim_block *b, const char *what, int event, int id, acs
   return false;
 }
 
+void acsim_flag_raise(acsim_block *b, int event, int id, acsim_at at) {
+  unsigned bit = 1u << id;
+  if (b->owed_flags[event] & bit) {
+    b->owed_flags[event] &= (uint8_t)~bit;
+    return;
+  }
+  if (b->flag[event][id])
+    acsim_fault_pair(b->s, b, "flag-set-twice", at, b->flag_at[event][id],
+                     "SetFlag<%s>(%d): the flag is set already (%s:%d) and nothing has waited for it",
+                     event_names[event], id, b->flag_at[event][id].file, b->flag_at[event][id].line);
+  b->flag[event][id] = true;
+  b->flag_at[event][id] = at;
+  event_set(b, event, &b->flag_clock[event][id]);
+}
+void acsim_flag_lower(acsim_block *b, int event, int id, acsim_at at) {
+  b->flag[event][id] = false;
+  event_wait(b, event, &b->flag_clock[event][id], "WaitFlag", at);
+}
+
+/* A flag by hand, with an id that a tensor's own flag has: the two are one on the device. Ids 6 and 7 are the system's and those of
+ * automatic synchronisation (asc-devkit docs/zh, SetFlag/WaitFlag). */
+static void check_owner(acsim_block *b, int event, int id, acsim_at at) {
+  unsigned bit = 1u << id;
+  if (b->queue_ids[event] & bit)
+    acsim_fault_pair(
+        b->s, b, "event-id-clash", at, b->held_at[event][id],
+        "SetFlag<%s>(%d): the queue that enqueued or freed a tensor at %s:%d has set the flag with this id: "
+        "AllocEventID gives an id that nobody else takes",
+        event_names[event], id, b->held_at[event][id].file ? b->held_at[event][id].file : "?",
+        b->held_at[event][id].line);
+  else if (id >= 6 && !((b->alloc_ids[event] | b->fetched_ids[event]) & bit))
+    acsim_fault(b->s, b, "event-id-reserved", at,
+                "SetFlag<%s>(%d): ids 6 and 7 are kept for the system; take 0 to 5, or AllocEventID",
+                event_names[event], id);
+}
+
 void acsim_flag_set(int32_t event, int32_t id, const char *file, int32_t line) {
   acsim_block *b = acsim_here("SetFlag");
   b->calls++;
   if (!check_event(b, "SetFlag", event, id, AT)) return;
-  if (b->flag[event][id])
-    acsim_fault(b->s, b, "flag-set-twice", AT,
-                "SetFlag<%s>(%d): the flag is set already (%s:%d) and nothing has waited for it", event_names[event],
-                id, b->flag_at[event][id].file, b->flag_at[event][id].line);
-  b->flag[event][id] = true;
-  b->flag_at[event][id] = AT;
-  event_set(b, event, &b->flag_clock[event][id]);
+  check_owner(b, event, id, AT);
+  if (b->stalled && acsim_defer_set(b, (ac_pipe)event_pipes[event].from, event, id, AT)) return;
+  acsim_flag_raise(b, event, id, AT);
+  if (b->stalled) acsim_defer_resume(b);
 }
 void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) {
   acsim_block *b = acsim_here("WaitFlag");
   b->calls++;
   if (!check_event(b, "WaitFlag", event, id, AT)) return;
-  if (!b->flag[event][id])
-    acsim_fault(b->s, b, "flag-not-set", AT, "WaitFlag<%s>(%d): no SetFlag came before it", event_names[event], id);
-  b->flag[event][id] = false;
-  event_wait(b, event, &b->flag_clock[event][id], "WaitFlag", AT);
+  if (acsim_defer_wait(b, (ac_pipe)event_pipes[event].to, event, id, AT)) return;
+  if (!b->flag[event][id]) acsim_defer_settle(b, event, id, AT); /* the scalar unit waits itself */
+  acsim_flag_lower(b, event, id, AT);
 }
 int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t line) {
   acsim_block *b = acsim_here("FetchEventID");
   b->calls++;
   if (!check_event(b, "FetchEventID", event, 0, AT)) return 0;
-  int id = take_event(b, event, AT);
+  int id = take_event(b, event, AT, keep ? b->alloc_ids : b->fetched_ids);
   if (id < 0) return 0;
   if (!keep) b->held[event][id] = false;
   return id;
@@ -172,6 +218,7 @@ void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t li
     acsim_fault(b->s, b, "event-not-held", AT, "ReleaseEventID<%s>(%d): the id is not allocated", event_names[event],
                 id);
   b->held[event][id] = false;
+  b->alloc_ids[event] &= (uint8_t) ~(1u << id);
 }
 /* Of pipe_t (CANN's numbers: PIPE_ALL is 6, PIPE_FIX 10); what has no pipe here stands for all of them. */
 static ac_pipe pipe_of(int32_t pipe) {
@@ -184,7 +231,7 @@ void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
   if (pipe == 0) /* PIPE_S */
     acsim_fault(b->s, b, "bad-barrier", AT,
                 "PipeBarrier<PIPE_S> does not exist: the scalar unit is in order by itself");
-  else
+  else if (pipe_of(pipe) == AC_PIPE_COUNT || !b->stalled || !acsim_defer_barrier(b, pipe_of(pipe), AT))
     acsim_order_barrier(b, pipe_of(pipe)), acsim_time_barrier(b, pipe_of(pipe), AT);
 }
 
@@ -368,10 +415,11 @@ void acsim_queue_place(uint16_t id, uint32_t index, const acsim_pool *p, uint32_
   uint64_t end = (uint64_t)addr + (bytes + 31) / 32 * 32;
   acsim_queue *q = id < b->queues.len ? &b->queues.data[id] : &b->queues.data[0];
   if (index >= q->num || !p->ready || addr % 32 || addr < p->base || end > (uint64_t)p->base + p->size) {
-    acsim_fault(b->s, b, "bad-buffer", AT,
-                "InitBufHandle: buffer %u of %u at bytes %u..%llu, in a pool of bytes %u..%u: it must lie in the pool, "
-                "from a multiple of 32 on",
-                index, q->num, addr, (unsigned long long)end, p->base, p->base + p->size);
+    acsim_fault(
+        b->s, b, "bad-buffer", AT,
+        "InitBufHandle: buffer %u of %u at bytes %u..%llu, in a pool of bytes %u..%u: it must lie in the pool, "
+        "from a multiple of 32 on",
+        index, q->num, addr, (unsigned long long)end, p->base, p->base + p->size);
     acsim_leave(b);
   }
   acsim_slot *s = &b->slots.data[q->first + index];
@@ -476,7 +524,7 @@ void acsim_queue_push_as(uint16_t id, const acsim_local *t, int32_t src, int32_t
     acsim_leave(b);
   }
   int forth = forth_event(q, src, dst);
-  if (forth >= 0) s->queue_event = (int8_t)take_event(b, forth, AT);
+  if (forth >= 0) s->queue_event = (int8_t)take_event(b, forth, AT, b->queue_ids);
   s->queued_as = (int8_t)forth;
   event_set(b, forth, &s->queued);
   q->fifo[(q->head + q->len++) % MAX_FIFO] = slot;
@@ -531,7 +579,7 @@ void acsim_queue_free(uint16_t id, const acsim_local *t, const char *file, int32
   }
   int forth, back;
   queue_events(q, &forth, &back);
-  if (back >= 0) s->free_event = (int8_t)take_event(b, back, AT);
+  if (back >= 0) s->free_event = (int8_t)take_event(b, back, AT, b->queue_ids);
   event_set(b, back, &s->freed);
   s->state = SLOT_FREE;
   s->at = AT;
@@ -585,11 +633,17 @@ static void report_select(acsim_block *b) {
 }
 
 void acsim_block_end(acsim_block *b) {
+  if (b->stalled) acsim_defer_settle(b, -1, 0, (acsim_at){0});
   for (int e = 0; e < EVENT_KINDS; e++)
     for (int i = 0; i < EVENT_IDS; i++)
       if (b->flag[e][i])
         acsim_fault(b->s, b, "flag-left-set", b->flag_at[e][i], "the flag %s, id %d, is set and nothing waits for it",
                     event_names[e], i);
+  for (int e = 0; e < EVENT_KINDS; e++)
+    for (int i = 0; i < EVENT_IDS; i++)
+      if (b->alloc_ids[e] >> i & 1)
+        acsim_fault(b->s, b, "event-never-released", b->held_at[e][i],
+                    "AllocEventID<%s> took id %d, and ReleaseEventID never gave it back", event_names[e], i);
   if (b->pipe) report_unfreed(b);
   report_select(b);
   acsim_mask_end(b);

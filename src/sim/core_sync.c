@@ -223,7 +223,7 @@ static int64_t round_lacks(const acsim_wait *w) {
 /* ---- deadlocks ---- */
 
 static const char *place(ac_arena *a, acsim_at at) {
-  return ac_sprintf(a, "%s:%d", at.file ? at.file : "?", at.line);
+  return ac_sprintf(a, "%s:%d", at.file ? ac_basename(at.file) : "?", at.line);
 }
 
 void acsim_report_deadlock(acsim_session *s) {

@@ -1,4 +1,5 @@
 /* Vector instructions: operands, lanes, masks and repeats. The values are core_math.c's. */
+#include "sim/core_defer.h"
 #include "sim/core_vec.h"
 
 #include <string.h>
@@ -952,6 +953,7 @@ static void counted_repeats(const call *given) {
 }
 
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
+  if (acsim_self && acsim_self->stalled && acsim_defer_vector(acsim_self, v, AT)) return 0;
   if (v->type >= ACSIM_I4 || v->dst_type >= ACSIM_I4) {
     acsim_block *b = acsim_here("Cast");
     acsim_order_begin(b);

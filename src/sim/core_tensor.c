@@ -239,30 +239,37 @@ static void transpose_lib(const rows_call *r) {
   }
 }
 
-/* dst, src; n: n, c, d, h, w, what: 0 NCDHW to NDC1HWC0, 1 back, 2 NCDHW to FRACTAL_Z_3D, 3 back. C and N in blocks of 16, which they fill. */
+/* dst, src; n: N, C, D, H, W, what: 0 NCDHW to NDC1HWC0, 1 back, 2 NCDHW to FRACTAL_Z_3D, 3 back; whether the two shapes agree.
+ * H * W is padded to whole blocks on the plain side. On the other, C (for FRACTAL_Z_3D also N) is padded to 16, with zeros. */
 static void transdata(const rows_call *r) {
   const acsim_rows *c = r->c;
-  int64_t N = c->n[0], C = c->n[1], D = c->n[2], hw = c->n[3] * c->n[4], c1 = C / 16;
-  int what = (int)c->n[5];
+  int64_t N = c->n[0], C = c->n[1], D = c->n[2], H = c->n[3], W = c->n[4], hw = H * W;
+  int what = (int)c->n[5], back = what & 1, plain = back ? 0 : 1, blocked = 1 - plain;
   if (!rows_types(r, 1, 1u << ACSIM_I16 | 1u << ACSIM_U16 | 1u << ACSIM_F16 | 1u << ACSIM_BF16)) return;
-  if (N < 1 || C < 1 || D < 1 || hw < 1 || C % 16 || (what >= 2 && N % 16)) {
-    rows_bad_shape(r, "the channels (for FRACTAL_Z_3D the batch, too) must be multiples of 16");
+  if (N < 1 || C < 1 || D < 1 || H < 1 || W < 1 || !c->n[6]) {
+    rows_bad_shape(r, "the two layouts must say the same N, C, D, H and W, C and N in blocks of 16");
     return;
   }
-  int64_t need = 16 * 32 * 2, plane = D * hw;
-  if (what == 0) { /* [N, D, C1, HW, C0] */
-    int64_t size[] = {N, D, c1, hw, 16}, stride[] = {C * plane, hw, 16 * plane, 1, plane};
-    permute(r, size, stride, 5, need);
-  } else if (what == 1) { /* [N, C1, C0, D, HW] */
-    int64_t size[] = {N, c1, 16, D, hw}, stride[] = {D * C * hw, hw * 16, 1, C * hw, 16};
-    permute(r, size, stride, 5, need);
-  } else if (what == 2) { /* [D, C1, HW, N1, N0, C0] */
-    int64_t size[] = {D, c1, hw, N, 16}, stride[] = {hw, 16 * plane, 1, C * plane, plane};
-    permute(r, size, stride, 5, need);
-  } else { /* [N, C1, C0, D, HW] from [D, C1, HW, N1 * N0, C0] */
-    int64_t size[] = {N, c1, 16, D, hw}, stride[] = {16, hw * N * 16, 1, c1 * hw * N * 16, N * 16};
-    permute(r, size, stride, 5, need);
-  }
+  int64_t row = acsim_up(hw, 16), pc = acsim_up(C, 16), pn = what >= 2 ? acsim_up(N, 16) : N, size[2];
+  size[plain] = N * C * D * row;
+  size[blocked] = pn * pc * D * hw;
+  rows_use u[] = {{0, "dst", size[0], OUT}, {1, "src", size[1], IN}};
+  if (!rows_apart(r, 0, size[0], 1, size[1], "dst and src") ||
+      !rows_use_all(r, u, 2, acsim_tmp_transdata(what, N, C, D, hw)))
+    return;
+  uint16_t *p = (uint16_t *)(void *)rows_data(r, plain), *q = (uint16_t *)(void *)rows_data(r, blocked);
+  for (int64_t n = 0; n < pn; n++)
+    for (int64_t k = 0; k < pc; k++)
+      for (int64_t d = 0; d < D; d++)
+        for (int64_t i = 0; i < hw; i++) {
+          uint16_t *x = n < N && k < C ? p + ((n * C + k) * D + d) * row + i : NULL, *y;
+          if (what < 2)
+            y = q + (((n * D + d) * (pc / 16) + k / 16) * hw + i) * 16 + k % 16;
+          else
+            y = q + (((d * (pc / 16) + k / 16) * hw + i) * pn + n) * 16 + k % 16;
+          if (!back) *y = x ? *x : 0;
+          if (back && x) *x = *y;
+        }
 }
 
 int64_t acsim_rows_tensor(const rows_call *r) {

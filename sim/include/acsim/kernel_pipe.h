@@ -5,11 +5,6 @@
 #include "acsim/kernel_tensor.h"
 
 namespace AscendC {
-/* A tensor without a type, as the untyped forms of a queue hand it out. */
-struct TBufHandle {
-  acsim_local view_ = {};
-};
-
 /* Options of a queue: a mask, or a pointer to a TQueConfig. Only on-chip formats depend on them. */
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0> class TQueBind {
 public:
@@ -59,6 +54,7 @@ public:
     return t;
   }
   void FreeBuffer(TBufHandle t, ACSIM_AT) { acsim_queue_free(id_, &t.view_, file, line); }
+  TBuffAddr GetBufferAddr(TBufHandle t) { return {t.view_.len, t.view_.addr, t, static_cast<uint8_t>(t.view_.pos)}; }
   bool VacantInQue() { return acsim_queue_vacant(id_) != 0; }
   bool HasTensorInQue() { return acsim_queue_count(id_) != 0; }
   int32_t GetTensorCountInQue() { return acsim_queue_count(id_); }

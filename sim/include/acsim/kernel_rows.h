@@ -419,6 +419,62 @@ void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTe
   acsim_detail::swiglu(dst, src0, src1, scalarValue, static_cast<const LocalTensor<uint8_t> *>(nullptr),
                        src0.GetSize(), file, line);
 }
+
+/* ---- shapes with strides, and what takes them ---- */
+
+/* The numbers of MakeShape and MakeStride. (docs/zh, Layout: only what TransData needs of it) */
+template <int N> struct acsim_extents { int64_t at[N ? N : 1]; };
+template <typename... Ts> constexpr acsim_extents<sizeof...(Ts)> MakeShape(const Ts &...v) {
+  return {{static_cast<int64_t>(v)...}};
+}
+template <typename... Ts> constexpr acsim_extents<sizeof...(Ts)> MakeStride(const Ts &...v) {
+  return {{static_cast<int64_t>(v)...}};
+}
+template <typename S, typename T> struct Layout {
+  S shape;
+  T stride;
+  constexpr const S &GetShape() const { return shape; }
+  constexpr const T &GetStride() const { return stride; }
+};
+template <typename S, typename T> constexpr Layout<S, T> MakeLayout(const S &shape, const T &stride) {
+  return {shape, stride};
+}
+struct TransDataConfig {
+  DataFormat srcFormat, dstFormat;
+};
+template <typename T, typename U> struct TransDataParams {
+  T srcLayout;
+  U dstLayout;
+};
+namespace acsim_detail {
+template <int N, int M, typename A, typename B>
+void transdata(acsim_rows &c, int what, const Layout<acsim_extents<N>, A> &plain,
+               const Layout<acsim_extents<M>, B> &blocked) {
+  static_assert(N == 5, "NCDHW has five dimensions");
+  const int64_t *p = plain.shape.at, *q = blocked.shape.at;
+  for (int i = 0; i < 5; i++) c.n[i] = p[i];
+  c.n[5] = what;
+  int64_t c1 = (p[1] + 15) / 16, n1 = (p[0] + 15) / 16;
+  if constexpr (M == 6)
+    c.n[6] = q[0] == p[0] && q[1] == p[2] && q[2] == c1 && q[3] == p[3] && q[4] == p[4] && q[5] == 16;
+  if constexpr (M == 7)
+    c.n[6] = q[0] == p[2] && q[1] == c1 && q[2] == p[3] && q[3] == p[4] && q[4] == n1 && q[5] == 16 && q[6] == 16;
+}
+} // namespace acsim_detail
+ACSIM_WITH_TMP(
+    TransData,
+    template <const TransDataConfig &config ACSIM_COMMA typename T ACSIM_COMMA typename U ACSIM_COMMA typename S>,
+    const LocalTensor<T> &dst ACSIM_COMMA const LocalTensor<T> &src, const TransDataParams<U ACSIM_COMMA S> &params,
+    constexpr DataFormat from = config.srcFormat;
+    constexpr DataFormat to = config.dstFormat; constexpr bool back = to == DataFormat::NCDHW;
+    constexpr DataFormat other = back ? from : to;
+    static_assert((back || from == DataFormat::NCDHW) &&
+                      (other == DataFormat::NDC1HWC0 || other == DataFormat::FRACTAL_Z_3D),
+                  "TransData goes between NCDHW and NDC1HWC0 or FRACTAL_Z_3D");
+    acsim_rows c = acsim::rows_of(ACSIM_ROWS_TransData, dst, src);
+    constexpr int what = (other == DataFormat::FRACTAL_Z_3D ? 2 : 0) + back;
+    if constexpr (back) acsim_detail::transdata(c, what, params.dstLayout, params.srcLayout);
+    else acsim_detail::transdata(c, what, params.srcLayout, params.dstLayout);)
 } // namespace AscendC
 #undef ACSIM_WITH_TMP
 #undef ACSIM_COMMA

@@ -19,6 +19,16 @@ struct ShapeInfo {
 
 template <typename T> class LocalTensor;
 
+/* A tensor without a type, as the untyped forms of a queue hand it out; and where it lies. */
+struct TBufHandle {
+  acsim_local view_ = {};
+};
+struct TBuffAddr {
+  uint32_t dataLen = 0, bufferAddr = 0;
+  TBufHandle bufferHandle;
+  uint8_t logicPos = 0;
+};
+
 /* Bytes of n elements: two 4-bit integers share a byte. */
 template <typename T> constexpr uint32_t acsim_bytes_of(uint32_t n) {
   return IsSameType<T, int4b_t>::value ? n / 2 : n * static_cast<uint32_t>(sizeof(T));
@@ -88,6 +98,7 @@ public:
     view_ = src.view_;
     view_.addr += offset * static_cast<uint32_t>(sizeof(U));
   }
+  void SetAddr(const TBuffAddr &a) { view_ = a.bufferHandle.view_; }
   __ubuf__ T *GetPhyAddr(ACSIM_AT) const { return static_cast<T *>(acsim_local_ptr(&view_, 0, file, line)); }
   __ubuf__ T *GetPhyAddr(const uint32_t offset, ACSIM_AT) const {
     return static_cast<T *>(acsim_local_ptr(&view_, static_cast<int64_t>(offset) * sizeof(T), file, line));

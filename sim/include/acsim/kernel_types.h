@@ -198,7 +198,7 @@ enum class CacheMode {
 enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
-enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC };
+enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC, NCDHW, NDC1HWC0, FRACTAL_Z_3D };
 
 /* A signed 4-bit integer: two in a byte, the first in the low bits. Only a type to name: tensors count in elements. */
 struct int4b_t {

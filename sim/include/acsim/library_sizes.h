@@ -151,5 +151,13 @@ static inline int64_t acsim_tmp_reduce(int kind, int64_t first, int64_t last, in
 static inline int64_t acsim_tmp_reduce_xor(int64_t n, int reuse) {
   return (reuse ? 2 : 3) * acsim_most(n * 2, 256);
 }
+/* what: 0 NCDHW to NDC1HWC0, 1 back, 2 NCDHW to FRACTAL_Z_3D, 3 back; two bytes an element */
+static inline int64_t acsim_tmp_transdata(int what, int64_t n, int64_t c, int64_t d, int64_t hw) {
+  int64_t row = acsim_up(hw, 16), pc = acsim_up(c, 16), pn = acsim_up(n, 16), plane = d * pc * row * 2;
+  if (what == 0) return d * row * 2 + plane;
+  if (what == 1) return plane + 512;
+  if (what == 2) return acsim_most(c * d * row, d * hw * pn) * 2 + pn * plane;
+  return pn * plane * (n == pn && c == pc ? 1 : 2);
+}
 
 #endif

@@ -367,6 +367,125 @@ static void k_trap(GM_ADDR a, GM_ADDR b, GM_ADDR w) {
   Trap();
 }
 
+/* a queue without types: the tensor is made from where the buffer lies */
+static void k_untyped(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  TPipe pipe;
+  TQueBind<TPosition::VECIN, TPosition::VECOUT, 1> que;
+  GlobalTensor<float> x, y;
+  x.SetGlobalBuffer((__gm__ float *)a, N);
+  y.SetGlobalBuffer((__gm__ float *)b, N);
+  pipe.InitBuffer(que, 1, N * 4);
+  TBufHandle handle = que.AllocBuffer();
+  LocalTensor<float> t;
+  t.SetAddr(que.GetBufferAddr(handle));
+  ASSERT(t.GetSize() == N && que.GetBufferAddr(handle).dataLen == N * 4);
+  DataCopy(t, x, N);
+  que.EnQue(handle);
+  handle = que.DeQue();
+  t.SetAddr(que.GetBufferAddr(handle));
+  DataCopy(y, t, N);
+  que.FreeBuffer(handle);
+}
+
+/* ---- layouts ---- */
+
+/* N, C, D, H, W = 2, 18, 2, 3, 4: 12 elements padded to 16, 18 channels to 32 */
+constexpr int TN = 2, TC = 18, TD = 2, HW = 12, ROW = 16, PC = 32;
+constexpr int TX = TN * TC * TD * ROW, T5 = TN * PC * TD * HW, TZ = 16 * PC * TD * HW;
+static constexpr TransDataConfig to5 = {DataFormat::NCDHW, DataFormat::NDC1HWC0};
+static constexpr TransDataConfig from5 = {DataFormat::NDC1HWC0, DataFormat::NCDHW};
+static constexpr TransDataConfig toz = {DataFormat::NCDHW, DataFormat::FRACTAL_Z_3D};
+static constexpr TransDataConfig fromz = {DataFormat::FRACTAL_Z_3D, DataFormat::NCDHW};
+template <typename F> static void on_halves(GM_ADDR a, GM_ADDR b, int nx, int ny, F f) {
+  TPipe pipe;
+  TBuf<TPosition::VECIN> in;
+  TBuf<TPosition::VECOUT> out;
+  TBuf<TPosition::VECCALC> buf;
+  GlobalTensor<half> x, y;
+  x.SetGlobalBuffer((__gm__ half *)a, nx);
+  y.SetGlobalBuffer((__gm__ half *)b, ny);
+  pipe.InitBuffer(in, static_cast<uint32_t>(nx * 2));
+  pipe.InitBuffer(out, static_cast<uint32_t>(ny * 2));
+  pipe.InitBuffer(buf, 120 * 1024);
+  LocalTensor<half> s = in.Get<half>(), d = out.Get<half>();
+  DataCopy(s, x, nx);
+  SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
+  WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
+  f(d, s, buf);
+  SetFlag<HardEvent::V_MTE3>(EVENT_ID0);
+  WaitFlag<HardEvent::V_MTE3>(EVENT_ID0);
+  DataCopy(y, d, ny);
+}
+static auto plain_layout() {
+  return MakeLayout(MakeShape(TN, TC, TD, 3, 4), MakeStride());
+}
+static auto blocked_layout(int c1 = PC / 16) {
+  return MakeLayout(MakeShape(TN, TD, c1, 3, 4, 16), MakeStride());
+}
+static void k_transdata(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_halves(a, b, TX, T5, [](auto d, auto s, auto &buf) {
+    auto plain = plain_layout();
+    auto blocked = blocked_layout();
+    TransDataParams<decltype(plain), decltype(blocked)> there = {plain, blocked};
+    TransDataParams<decltype(blocked), decltype(plain)> back = {blocked, plain};
+    LocalTensor<half> other = buf.template Get<half>();
+    LocalTensor<uint8_t> tmp = buf.template GetWithOffset<uint8_t>(8192, 65536);
+    TransData<to5>(d, s, tmp, there);
+    Duplicate(other, half(0.0f), TX);
+    TransData<from5>(other, d, tmp, back);
+    TransData<to5>(d, other, there); /* there, back and there again */
+  });
+}
+static uint16_t plain_at(const uint16_t *x, int n, int c, int d, int i) {
+  return n < TN && c < TC ? x[((n * TC + c) * TD + d) * ROW + i] : 0;
+}
+static int64_t c_transdata(const void *px, const void *py) {
+  const uint16_t *x = static_cast<const uint16_t *>(px), *y = static_cast<const uint16_t *>(py);
+  for (int n = 0; n < TN; n++)
+    for (int d = 0; d < TD; d++)
+      for (int c = 0; c < PC; c++)
+        for (int i = 0; i < HW; i++) {
+          int at = (((n * TD + d) * 2 + c / 16) * HW + i) * 16 + c % 16;
+          if (y[at] != plain_at(x, n, c, d, i)) return at;
+        }
+  return -1;
+}
+static void k_fractal(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_halves(a, b, TX, TZ, [](auto d, auto s, auto &buf) {
+    auto plain = plain_layout();
+    auto blocked = MakeLayout(MakeShape(TD, PC / 16, 3, 4, 1, 16, 16), MakeStride());
+    TransDataParams<decltype(plain), decltype(blocked)> there = {plain, blocked};
+    TransDataParams<decltype(blocked), decltype(plain)> back = {blocked, plain};
+    LocalTensor<half> other = buf.template Get<half>();
+    LocalTensor<uint8_t> tmp = buf.template GetWithOffset<uint8_t>(80 * 1024, 16384);
+    TransData<toz>(d, s, tmp, there);
+    Duplicate(other, half(0.0f), TX);
+    TransData<fromz>(other, d, tmp.template ReinterpretCast<uint8_t>(), back);
+    PipeBarrier<PIPE_V>();
+    TransData<toz>(d, other, tmp, there);
+  });
+}
+static int64_t c_fractal(const void *px, const void *py) {
+  const uint16_t *x = static_cast<const uint16_t *>(px), *y = static_cast<const uint16_t *>(py);
+  for (int d = 0; d < TD; d++)
+    for (int c = 0; c < PC; c++)
+      for (int i = 0; i < HW; i++)
+        for (int n = 0; n < 16; n++) {
+          int at = (((d * 2 + c / 16) * HW + i) * 16 + n) * 16 + c % 16;
+          if (y[at] != plain_at(x, n, c, d, i)) return at;
+        }
+  return -1;
+}
+template <int c1, int bytes> static void bad_transdata(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_halves(a, b, TX, T5, [](auto d, auto s, auto &buf) {
+    auto plain = plain_layout();
+    auto blocked = blocked_layout(c1);
+    TransDataParams<decltype(plain), decltype(blocked)> there = {plain, blocked};
+    Duplicate(d, half(0.0f), T5);
+    TransData<to5>(d, s, buf.template GetWithOffset<uint8_t>(bytes, 0), there);
+  });
+}
+
 /* ---- the library ---- */
 
 #define WANT(name, want)                                                                   \
@@ -458,6 +577,12 @@ static const sim_case table[] = {
     {"k_scm", k_scm, 1, 2, N, N, 0, nullptr, nullptr, fill_half, c_same, 0, 0, 0},
     CASE(k_print, c_state),
     {"k_trap", k_trap, 1, 4, N, N, 0, "trap", nullptr, fill, nullptr, 0, 0, 0},
+    CASE(k_untyped, c_state),
+    {"k_transdata", k_transdata, 1, 2, TX, T5, 0, nullptr, nullptr, fill_half, c_transdata, 0, 0, 0},
+    {"k_fractal", k_fractal, 1, 2, TX, TZ, 0, nullptr, nullptr, fill_half, c_fractal, 0, 0, 0},
+    {"transdata_shape", bad_transdata<1, 8192>, 1, 2, TX, T5, 0, "lib-shape", "layouts", fill_half, nullptr, 0, 0, 0},
+    {"transdata_tmp", bad_transdata<2, 1024>, 1, 2, TX, T5, 0, "lib-temporary-memory", nullptr, fill_half, nullptr, 0,
+     0, 0},
     CASE(k_silu, c_silu),
     CASE(k_faster_gelu, c_faster_gelu),
     CASE(k_swish, c_swish),

@@ -249,7 +249,7 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
 /* ---- the host library, and what it says of the tiling data ---- */
 
 typedef struct {
-  const char *so, *op_type;
+  const char *so, *op_type, *soc;
   char *text; /* shared memory */
 } describe_job;
 
@@ -262,11 +262,11 @@ static int describe_child(void *user) {
   }
   acsim_host_describe_fn f = (acsim_host_describe_fn)ac_run_symbol(h, "acsim_host_describe");
   if (!f) return 2;
-  return f(j->op_type, j->text, DESCRIBE_BYTES) < DESCRIBE_BYTES ? 0 : 3;
+  return f(j->op_type, j->soc, j->text, DESCRIBE_BYTES) < DESCRIBE_BYTES ? 0 : 3;
 }
 
 static const char *describe(ac_builder *b, ac_sim_lib *lib) {
-  describe_job j = {lib->host_so, b->s->op_type, ac_sim_alloc(DESCRIBE_BYTES)};
+  describe_job j = {lib->host_so, b->s->op_type, b->s->chip->soc, ac_sim_alloc(DESCRIBE_BYTES)};
   if (!j.text) {
     ac_error(b->d, AC0805, AC_NOLOC, "no memory to look into the host library");
     return NULL;
@@ -300,7 +300,8 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
   if (c.std) ac_push(b->a, &args, "-fexceptions"); /* host code may throw; nothing catches it but itself */
   ac_strvec key_args = args;
   ac_push(b->a, &key_args, NULL);
-  char *key = ac_build_key(b, &c, key_args.data, "host");
+  char *key =
+      ac_build_key(b, &c, key_args.data, ac_sprintf(b->a, "host %s", b->s->chip->soc)); /* describe() asks for it */
   char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
   lib->host_so = so;
   if (ac_run_used(so) && ac_run_used(txt)) {
@@ -411,6 +412,21 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
   return ac_build_compile(b, &args, source, NULL, b->s->kernel_src, so) ? so : NULL;
 }
 
+/* Does a column "DTYPE_X=half ORIG_DTYPE_X=... DTYPE_Y=..." fit the dtypes that the caller is going to run? */
+static bool column_wanted(const ac_builder *b, const char *column) {
+  int i = 0;
+  size_t end = strcspn(column, "\n");
+  for (const char *p = column; b->s->dtypes && i < b->s->n_dtypes; i++) {
+    p = strstr(p, " DTYPE_");
+    if (!p || p >= column + end) return true;
+    p += strcspn(p, "=") + 1;
+    const char *want = ac_run_cpp(b->s->dtypes[i]);
+    size_t n = strcspn(p, " \n");
+    if (want && (strlen(want) != n || strncmp(want, p, n))) return false;
+  }
+  return true;
+}
+
 static bool build_kernels(ac_builder *b, ac_sim_lib *lib, const char *described) {
   ac_sources c = ac_sources_of(b->a, b->s->kernel_src, NULL, b->s->include_dirs);
   bool per_column = false;
@@ -423,6 +439,7 @@ static bool build_kernels(ac_builder *b, ac_sim_lib *lib, const char *described)
   lib->kernel_so = AC_NEW_N(b->a, const char *, n);
   lib->n_kernels = (int)n;
   for (size_t i = 0; i < n; i++) {
+    if (n > 1 && !column_wanted(b, columns.data[i])) continue;
     lib->kernel_so[i] = compile_kernel(b, &c, described, i < columns.len ? columns.data[i] : NULL);
     if (!lib->kernel_so[i]) return false;
   }

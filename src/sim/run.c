@@ -42,6 +42,26 @@ int32_t ac_run_ge(ac_dtype d) {
   }
 }
 
+/* The kernel side's name of a dtype; NULL where any will do. */
+const char *ac_run_cpp(ac_dtype d) {
+  switch (d) {
+  case AC_F32: return "float";
+  case AC_F16: return "half";
+  case AC_BF16: return "bfloat16_t";
+  case AC_F64: return "double";
+  case AC_BOOL: return "bool";
+  case AC_I8: return "int8_t";
+  case AC_I16: return "int16_t";
+  case AC_I32: return "int32_t";
+  case AC_I64: return "int64_t";
+  case AC_U8: return "uint8_t";
+  case AC_U16: return "uint16_t";
+  case AC_U32: return "uint32_t";
+  case AC_U64: return "uint64_t";
+  default: return NULL;
+  }
+}
+
 acsim_host_chip ac_run_host_chip(const ac_chip *c) {
   return (acsim_host_chip){.soc = c->soc,
                            .npu_arch = c->npu_arch,
@@ -82,7 +102,8 @@ ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
       "/proc"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, &v, fixed[i]);
   if (lib->host_so) ac_push(a, &v, folder(a, lib->host_so));
-  for (int i = 0; i < lib->n_kernels; i++) ac_push(a, &v, folder(a, lib->kernel_so[i]));
+  for (int i = 0; i < lib->n_kernels; i++)
+    if (lib->kernel_so[i]) ac_push(a, &v, folder(a, lib->kernel_so[i]));
   ac_push(a, &v, NULL);
   return (ac_sandbox){.on = true, .memory = mapped_now() + memory, .read_only = v.data};
 }
@@ -282,7 +303,8 @@ bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int 
                 int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
   ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
   if (lib->host_so) ac_run_used(lib->host_so);
-  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
+  for (int i = 0; i < lib->n_kernels; i++)
+    if (lib->kernel_so[i]) ac_run_used(lib->kernel_so[i]);
   return ac_run_do(a, &j, r, d);
 }
 

@@ -300,6 +300,8 @@ static int run_msopgen(const ac_run_job *j) {
   int column = j->lib->n_kernels > 1 ? o->call.dtype_column : 0;
   if (column < 0 || column >= j->lib->n_kernels)
     return ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "no kernel for dtype column %d", column);
+  if (!j->lib->kernel_so[column])
+    return ac_run_problem_note(o, AC_RUN_HOST_MISFIT, "no kernel was built for dtype column %d", column);
   void *h = ac_run_load(o, j->lib->kernel_so[column]);
   acsim_entry_args_fn count = (acsim_entry_args_fn)ac_run_need(o, h, "acsim_entry_args");
   entry e = {.run = (acsim_entry_run_fn)ac_run_need(o, h, "acsim_entry_run")};

@@ -138,6 +138,7 @@ ac_run_fn ac_run_need(ac_run_shared *o, void *handle, const char *name); /* ...,
 
 /* ge::DataType's number of a dtype (graph/types.h of CANN). */
 int32_t ac_run_ge(ac_dtype d);
+const char *ac_run_cpp(ac_dtype d);
 /* What platform_ascendc's GetCoreMemSize(UB) says on this chip. */
 uint64_t ac_run_usable_ub(const ac_chip *chip);
 acsim_host_chip ac_run_host_chip(const ac_chip *chip);

@@ -32,7 +32,11 @@ typedef struct {
   const char *host_src;            /* path of op_host's .cpp; msopgen only */
   const char *const *include_dirs; /* NULL-ended, more -I */
   const ac_chip *chip;
-  int opt;                      /* g++ -O level: 0 or 1 */
+  int opt; /* g++ -O level: 0 or 1 */
+  const ac_dtype *
+      dtypes; /* n_dtypes, or NULL: the parameters' dtypes, inputs before outputs (AC_NODTYPE: any). Only kernels for them
+                             are compiled; a DYNAMIC parameter counts once */
+  int n_dtypes;
   const char *const *host_more; /* NULL-ended: further .cpp files of op_host, compiled into the same library */
   /* AC_SIM_KERNEL: `op` is the entry as C++ reaches it: "add_custom", "ns::add<float>" */
   const char *const *defines;       /* NULL-ended, "NAME=VALUE" */

@@ -2,8 +2,9 @@
  *
  *   simrun SPEC.json        the result, as JSON, on standard output
  *
- * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "include": [folder, ...], "chip": name,
- *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool,
+ * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "host_more": [path, ...], "include": [folder, ...], "chip": name,
+ *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool, "only_dtypes": bool (compile the kernel for these tensors only), "threads": n,
+ *        "blocks": [first, n] (run only these),
  *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout"|"updated", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
  *        "attrs": [{"name", "kind": "f"|"i"|"b"|"s"|"lf"|"li", "value"}, ...]}
  * Outputs are written to their files. RESULT: {"built", "ran", "refused", "block_dim", "tiling_key", "workspace", "ub_peak", "wall",
@@ -49,6 +50,7 @@ static ac_sim_spec read_spec(const json_t *j) {
                        .op_type = text(j, "op_type"),
                        .kernel_src = text(j, "kernel"),
                        .host_src = text(j, "host"),
+                       .host_more = strings(json_object_get(j, "host_more")),
                        .include_dirs = strings(json_object_get(j, "include")),
                        .chip = ac_chip_load(a, chip ? chip : "ascend910b2", &d)};
 }
@@ -83,6 +85,25 @@ static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
   }
   t->data = ac_sim_alloc(t->bytes);
   return t->data && ((t->output && !t->also_input) || fill(t, text(j, "file")));
+}
+
+/* Only the kernel of these dtypes is compiled: inputs before outputs, a list once. */
+static void only_dtypes(const json_t *list, ac_sim_spec *s) {
+  size_t n = json_array_size(list);
+  ac_dtype *v = AC_NEW_N(a, ac_dtype, 2 * n + 1);
+  for (int out = 0; out < 2; out++) {
+    int64_t before = 0;
+    for (size_t i = 0; i < n; i++) {
+      const json_t *t = json_array_get(list, i);
+      const char *role = text(t, "role");
+      if (out ? is(role, "in") : is(role, "out")) continue;
+      int64_t number = whole(t, "list");
+      if (!number || number != before)
+        v[s->n_dtypes++] = flag(t, "absent") ? AC_NODTYPE : ac_dtype_of(text(t, "dtype"));
+      before = number;
+    }
+  }
+  s->dtypes = v;
 }
 
 static ac_sim_attr read_attr(const json_t *j) {
@@ -151,7 +172,9 @@ static bool launch(const json_t *j, const ac_sim_lib *lib, json_t *out) {
   for (int i = 0; i < m; i++) at[i] = read_attr(json_array_get(attrs, (size_t)i));
   const char *hazards = text(j, "hazards");
   const ac_sim_opts opts = {.timeout = json_number_value(json_object_get(j, "timeout")),
-                            .threads = 2,
+                            .threads = whole(j, "threads") ? (int)whole(j, "threads") : 2,
+                            .first_block = json_integer_value(json_array_get(json_object_get(j, "blocks"), 0)),
+                            .n_blocks = json_integer_value(json_array_get(json_object_get(j, "blocks"), 1)),
                             .order = is(text(j, "order"), "reverse") ? AC_ORDER_REVERSE : AC_ORDER_FORWARD,
                             .hazards = is(hazards, "strict") ? AC_HAZARDS_STRICT
                                        : is(hazards, "off")  ? AC_HAZARDS_OFF
@@ -196,6 +219,7 @@ int main(int argc, char **argv) {
   bool ok = false;
   if (j) {
     ac_sim_spec s = read_spec(j);
+    if (flag(j, "only_dtypes")) only_dtypes(json_object_get(j, "tensors"), &s);
     ac_sim_lib *lib = s.chip ? ac_sim_build(a, &s, &d) : NULL;
     json_object_set_new(out, "built", json_boolean(lib != NULL));
     if (lib) json_object_set_new(out, "columns", columns_of(lib));

@@ -39,6 +39,7 @@ class Tensor:
         self.name, self.dtype, self.shape = name, dtype, tuple(int(s) for s in shape)
         self.data = None if data is None else narrow(data, dtype).reshape(self.shape)
         self.golden, self.tol = golden, tol
+        self.absent = False
         self.wrong = wrong  # part of the elements that may differ (a rounding tie of a quantised value)
 
     @property
@@ -59,32 +60,30 @@ def out(name, dtype, golden, shape=None, tol=None, wrong=0.0):
     return Tensor(name, dtype, golden.shape if shape is None else shape, None, golden, tol, wrong)
 
 
+def unchecked(name, dtype, shape):
+    """An output whose contents are not looked at (one that the operator leaves alone)."""
+    return Tensor(name, dtype, shape)
+
+
 def flatten(tensors):
-    """[(tensor or list of tensors, kind)] as single tensors; a list is one DYNAMIC parameter."""
+    """[(tensor or list of tensors, "in"|"out"|"inout", number among the outputs)] one by one; a list is one DYNAMIC parameter."""
     n = 0
-    for t, kind in tensors:
-        if isinstance(t, list):
-            n += 1
-            for x in t:
-                yield x, f"{kind}:{n}"
-        else:
-            yield t, kind
+    for t, role, *at in tensors:
+        n += isinstance(t, list)
+        for x in t if isinstance(t, list) else [t]:
+            yield x, dict(role=role, list=n if isinstance(t, list) else 0, absent=x.absent, output_at=at[0] if at else 0)
 
 
 def absent(name, dtype="float32"):
-    return Tensor(name, dtype, ())
+    """An optional parameter that is not given."""
+    t = Tensor(name, dtype, ())
+    t.absent = True
+    return t
 
 
-def attr_text(v):
-    if isinstance(v, bool):
-        return f"b {int(v)}"
-    if isinstance(v, int):
-        return f"i {v}"
-    if isinstance(v, float):
-        return f"f {v!r}"
-    if isinstance(v, str):
-        return f"s {v}"
-    return f"l {len(v)} " + " ".join(map(str, v))
+def attr(v):
+    kinds = {bool: "b", int: "i", float: "f", str: "s", list: "li"}
+    return dict(kind=kinds[type(v)], value=v)
 
 
 def compare(t, got):

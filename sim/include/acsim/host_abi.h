@@ -99,7 +99,7 @@ typedef int32_t (*acsim_host_infer_fn)(acsim_host_call *call);
 /* Writes the kernel-side tiling structs as C++ text, then a line "//@ struct <Name>" for the operator's own, and
  * "//@ column <C++ type of tensor 0> ..." lines (DTYPE_<NAME>=type pairs, one line a column), NUL-ended, at most n bytes;
  * returns the length wanted, without the NUL. */
-typedef int64_t (*acsim_host_describe_fn)(const char *op_type, char *text, int64_t n);
+typedef int64_t (*acsim_host_describe_fn)(const char *op_type, const char *soc, char *text, int64_t n);
 
 #ifdef __cplusplus
 }

@@ -181,9 +181,17 @@ public:
   template <class F> OpAICoreDef &SetOpSpecInfo(F) { return *this; }
   template <class F> OpAICoreDef &SetParamGeneralize(F) { return *this; }
   OpAICoreDef &AddConfig(const char *soc) { return socs.add(soc), *this; }
-  OpAICoreDef &AddConfig(const char *soc, OpAICoreConfig &) { return socs.add(soc), *this; }
+  OpAICoreDef &AddConfig(const char *soc, OpAICoreConfig &c) {
+    configs.add({soc, c});
+    return socs.add(soc), *this;
+  }
+  struct acsim_config {
+    const char *soc;
+    OpAICoreConfig config;
+  };
   gert::TilingKernelFunc tiling = nullptr;
   acsim_host::list<const char *> socs;
+  acsim_host::list<acsim_config> configs;
 };
 
 class OpDef {
@@ -200,12 +208,29 @@ public:
   OpDef &FormatMatchMode(FormatCheckOption) { return *this; }
   OpDef &EnableFallBack() { return *this; }
 
+  /* AddConfig's own parameters take the place of the operator's of that name on that chip ("ascend910b" for Ascend910B2). */
+  void acsim_resolve(const char *soc) {
+    for (size_t i = 0; i < core.configs.size(); i++) {
+      const char *name = core.configs[i].soc;
+      if (::strncasecmp(name, soc, ::strlen(name))) continue;
+      replace(inputs, core.configs[i].config.inputs);
+      replace(outputs, core.configs[i].config.outputs);
+    }
+  }
+
   const char *type;
   acsim_host::list<OpParamDef> inputs, outputs;
   acsim_host::list<OpAttrDef> attrs;
   OpAICoreDef core;
   gert::InferShapeKernelFunc infer_shape = nullptr;
   gert::InferDataTypeKernelFunc infer_dtype = nullptr;
+
+private:
+  static void replace(acsim_host::list<OpParamDef> &v, const acsim_host::list<OpParamDef> &by) {
+    for (size_t i = 0; i < v.size(); i++)
+      for (size_t k = 0; k < by.size(); k++)
+        if (!::strcmp(v[i].name, by[k].name)) v[i] = by[k];
+  }
 };
 } // namespace ops
 
@@ -213,20 +238,20 @@ namespace acsim_host {
 /* Operators of this library. */
 struct op_node {
   const char *type;
-  const ops::OpDef *(*make)();
+  ops::OpDef *(*make)();
   op_node *next;
 };
 inline op_node *op_first = nullptr;
 struct op_register {
   op_node node;
-  op_register(const char *type, const ops::OpDef *(*make)()) : node{type, make, op_first} { op_first = &node; }
+  op_register(const char *type, ops::OpDef *(*make)()) : node{type, make, op_first} { op_first = &node; }
 };
 } // namespace acsim_host
 
-#define OP_ADD(opType, ...)                                                                \
-  static acsim_host::op_register acsim_op_##opType(#opType, []() -> const ::ops::OpDef * { \
-    static opType acsim_def(#opType);                                                      \
-    return &acsim_def;                                                                     \
+#define OP_ADD(opType, ...)                                                          \
+  static acsim_host::op_register acsim_op_##opType(#opType, []() -> ::ops::OpDef * { \
+    static opType acsim_def(#opType);                                                \
+    return &acsim_def;                                                               \
   })
 
 #include "acsim/host_run.h"

@@ -5,9 +5,13 @@
 #include "acsim/host_opdef.h"
 
 namespace acsim_host {
-inline const ops::OpDef *find_op(const char *type) {
+inline const ops::OpDef *find_op(const char *type, const char *soc) {
   for (op_node *o = op_first; o; o = o->next)
-    if (!type || !::strcmp(o->type, type)) return o->make();
+    if (!type || !::strcmp(o->type, type)) {
+      ops::OpDef *op = o->make();
+      op->acsim_resolve(soc);
+      return op;
+    }
   return nullptr;
 }
 inline const gert::acsim_impl *find_impl(const char *type) {
@@ -189,7 +193,7 @@ inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_hos
 }
 
 inline int32_t run_tiling(acsim_host_call *c) {
-  const ops::OpDef *op = find_op(c->op_type);
+  const ops::OpDef *op = find_op(c->op_type, c->chip.soc);
   if (!op)
     return complain(c, ACSIM_HOST_NO_OP, "the host file has no OP_ADD(%s)", c->op_type ? c->op_type : "?", 0, 0),
            c->status;
@@ -227,7 +231,7 @@ inline int32_t run_tiling(acsim_host_call *c) {
 
 inline int32_t run_infer(acsim_host_call *c) {
   for (int32_t i = 0; i < c->n_outputs; i++) c->inferred[i].rank = -1, c->inferred[i].dtype = -1;
-  const ops::OpDef *op = find_op(c->op_type);
+  const ops::OpDef *op = find_op(c->op_type, c->chip.soc);
   if (!op || !check_call(*op, c)) return c->status;
   platform_ascendc::acsim_chip = &c->chip;
   fe::acsim_chip() = &c->chip;
@@ -310,7 +314,7 @@ inline void put_column(text &t, const ops::OpDef &op, const acsim_host::list<ops
     t.put(ge::acsim_dtype_name(type));
   }
 }
-inline int64_t describe(const char *op_type, char *out, int64_t n) {
+inline int64_t describe(const char *op_type, const char *soc, char *out, int64_t n) {
   text t = {out, n, 0};
   t.put("#include <stdint.h>\n");
   /* numbers, so that a kernel's #if ORIG_DTYPE_X == DT_BF16 compares */
@@ -337,7 +341,7 @@ inline int64_t describe(const char *op_type, char *out, int64_t n) {
     if (op_type && !::strcmp(c->op, op_type)) own = c->name;
   }
   if (own) t.put("//@ struct "), t.put(own), t.put("\n");
-  const ops::OpDef *op = find_op(op_type);
+  const ops::OpDef *op = find_op(op_type, soc);
   if (op)
     for (size_t col = 0; col < columns(*op); col++) {
       t.put("//@ column");
@@ -357,8 +361,8 @@ ACSIM_EXPORT int32_t acsim_host_tiling(acsim_host_call *c) {
 ACSIM_EXPORT int32_t acsim_host_infer(acsim_host_call *c) {
   return acsim_host::run_infer(c);
 }
-ACSIM_EXPORT int64_t acsim_host_describe(const char *op, char *text, int64_t n) {
-  return acsim_host::describe(op, text, n);
+ACSIM_EXPORT int64_t acsim_host_describe(const char *op, const char *soc, char *text, int64_t n) {
+  return acsim_host::describe(op, soc, text, n);
 }
 #undef ACSIM_EXPORT
 #endif

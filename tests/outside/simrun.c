@@ -143,6 +143,13 @@ static json_t *faults_json(const ac_sim_result *r) {
   return list;
 }
 
+static json_t *time_json(const ac_sim_time *t) {
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:b}", "us", t->us, "cycles", t->cycles, "core_cycles", t->core_cycles,
+                   "memory_us", t->memory_us, "launch_us", t->launch_us, "bytes_in", (json_int_t)t->bytes_in, "bytes_out",
+                   (json_int_t)t->bytes_out, "hbm_bytes", (json_int_t)t->hbm_bytes, "blocks_run", (json_int_t)t->blocks_run,
+                   "blocks_all", (json_int_t)t->blocks_all, "resident", (int)t->resident);
+}
+
 static void set_run(json_t *out, const ac_sim_result *r) {
   json_object_set_new(out, "ran", json_boolean(r->ran));
   if (r->refused) json_object_set_new(out, "refused", json_string(r->refused));
@@ -152,6 +159,7 @@ static void set_run(json_t *out, const ac_sim_result *r) {
   json_object_set_new(out, "ub_peak", json_integer(r->ub_peak));
   json_object_set_new(out, "wall", json_real(r->wall));
   json_object_set_new(out, "faults", faults_json(r));
+  if (r->time.modelled) json_object_set_new(out, "time", time_json(&r->time));
 }
 
 static bool write_outputs(const json_t *list, const ac_sim_tensor *t, int n) {

@@ -66,7 +66,9 @@ class Repositories:
     def host(self, folder, case):
         """The operator's definition, tiling and shape functions, and what opbase has beside its headers."""
         files = []
-        for pattern in ("", "arch22/", "arch35/", "op_tiling/"):
+        # where both are there, both register the operator, and CANN's build takes the one of the chip
+        arch = "arch22/" if os.path.isdir(folder + "/op_host/arch22") else "arch35/"
+        for pattern in ("", arch, "op_tiling/"):
             files += sorted(glob.glob(f"{folder}/op_host/{pattern}*.cpp"))
         files += [os.path.normpath(folder + "/" + f) for f in case.get("host", [])]
         skip = case.get("skip")
@@ -125,7 +127,7 @@ def judge(case, r, outs):
         if bad:
             ok = False
             notes.append(bad)
-    head = f"{r['block_dim']} blocks, key {r['tiling_key']}, {r.get('us', 0):.1f} us modelled"
+    head = f"{r['block_dim']} blocks, key {r['tiling_key']}, {r.get('time', {}).get('us', 0):.1f} us modelled"
     return ok, "\n".join([head] + notes + faults)
 
 

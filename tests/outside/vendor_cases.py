@@ -6,7 +6,7 @@ from values import Tensor, absent, out, unchecked, uniform
 CASES = {}
 # Files of op_host that lie in another folder, and files that are left out because they need what is outside op_host.
 FOREACH = ["../foreach_utils/op_host/foreach_tiling_func.cpp", "../foreach_utils/op_host/foreach_regbase_tiling.cpp"]
-REDUCE = ["../foreach_utils/op_host/foreach_reduce_tiling_func.cpp", "../foreach_utils/op_host/foreach_reduce_regbase_tiling.cpp"]
+REDUCE = ["../foreach_utils/op_host/foreach_tiling_func.cpp", "../foreach_utils/op_host/foreach_reduce_tiling_func.cpp", "../foreach_utils/op_host/foreach_reduce_regbase_tiling.cpp"]
 
 
 def case(op, label):
@@ -85,7 +85,10 @@ def rms(x, gamma, eps):
 def rms_norm(dtype, shape):
     x, g = uniform("x", dtype, shape), uniform("gamma", dtype, shape[-1:])
     y, rstd = rms(x.value, g.value, 1e-6)
-    return dict(type="RmsNorm", attrs={"epsilon": 1e-6}, tensors=[(x, "in"), (g, "in"), (out("y", dtype, y), "out"), (out("rstd", "float32", rstd, tol=(1e-4, 0)), "out")])
+    return dict(type="RmsNorm", faults=[
+        r"overlap rms_norm_merge_n.h:156",  # BroadCast in place; the documents forbid it, what the library does there keeps row 0
+        r"use-after-free rms_norm_merge_n.h:276"],  # rstd freed in CopyOutRstd (318), then read; only the vector unit writes it next
+                attrs={"epsilon": 1e-6}, tensors=[(x, "in"), (g, "in"), (out("y", dtype, y), "out"), (out("rstd", "float32", rstd, tol=(1e-4, 0)), "out")])
 
 
 @many("gemma_rms_norm", ("fp16", ("float16", (70, 1024))), ("fp32", ("float32", (99, 515))))
@@ -143,7 +146,7 @@ def swi_glu(dtype, shape, dim):
     x = uniform("x", dtype, shape)
     a, b = np.split(x.value, 2, axis=dim)
     tol = {"float32": (1e-4, 1e-5), "float16": (4e-3, 1e-3), "bfloat16": (1.6e-2, 1e-3)}[dtype]
-    return dict(type="SwiGlu", attrs={"dim": dim}, tensors=[(x, "in"), (out("y", dtype, silu(a) * b, tol=tol), "out")])
+    return dict(type="SwiGlu", host=["../swi_glu_grad/op_host/swi_glu_grad_tiling_regbase.cpp"], attrs={"dim": dim}, tensors=[(x, "in"), (out("y", dtype, silu(a) * b, tol=tol), "out")])
 
 
 def quantise(v):
@@ -169,7 +172,7 @@ def add_rms_norm_dynamic_quant(dtype, shape):
     y, _ = rms(s, g.value, 1e-6)
     q, scale = quantise(y)
     none = [(absent(n), "in") for n in ("smooth_scale1", "smooth_scale2", "beta")]
-    return dict(type="AddRmsNormDynamicQuant", attrs={"epsilon": 1e-6},
+    return dict(type="AddRmsNormDynamicQuant", faults=["of (y2|scale2) (is|are) never written"], attrs={"epsilon": 1e-6},
                 tensors=[(a, "in"), (b, "in"), (g, "in"), *none, (out("y1", "int8", q, tol=1), "out"), (unchecked("y2", "int8", (1,)), "out"),
                          (out("x", dtype, s), "out"), (out("scale1", "float32", scale, tol=(1e-2, 0)), "out"), (unchecked("scale2", "float32", (1,)), "out")])
 
@@ -192,6 +195,6 @@ def dequant_swiglu_quant(dtype, shape, ws, acs, qs):
     if qs:
         z = z * q.value
     y, scale = quantise(z)
-    return dict(type="DequantSwigluQuant", skip="infershape", attrs={"activate_left": False, "quant_mode": "dynamic"},
+    return dict(type="DequantSwigluQuant", attrs={"activate_left": False, "quant_mode": "dynamic"},
                 tensors=[(x, "in"), (w, "in"), (s, "in"), (absent("bias"), "in"), (q, "in"), (absent("quant_offset"), "in"), (absent("group_index", "int64"), "in"),
                          (out("y", "int8", y, tol=1), "out"), (out("scale", "float32", scale, tol=(1e-4, 1e-7)), "out")])

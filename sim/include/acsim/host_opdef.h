@@ -212,7 +212,8 @@ public:
   void acsim_resolve(const char *soc) {
     for (size_t i = 0; i < core.configs.size(); i++) {
       const char *name = core.configs[i].soc;
-      if (::strncasecmp(name, soc, ::strlen(name))) continue;
+      size_t n = ::strlen(name);
+      if (::strncasecmp(name, soc, n) || (soc[n] && (soc[n] < '0' || soc[n] > '9'))) continue;
       replace(inputs, core.configs[i].config.inputs);
       replace(outputs, core.configs[i].config.outputs);
     }

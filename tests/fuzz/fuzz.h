@@ -118,6 +118,7 @@ typedef struct {
   int out_type;  /* type of the elements that ulp and any_nan speak of */
 } fz_machine;
 
+unsigned fz_types_of(int op); /* element types of a vector instruction: 1 << ACSIM_... */
 void fz_fault(fz_machine *m, const char *kind);
 /* One call on the model. */
 void fz_naive(fz_machine *m, const fz_case *c);

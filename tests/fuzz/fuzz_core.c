@@ -210,16 +210,17 @@ static bool same(core *k, const fz_case *c, fz_result *out) {
 }
 
 /* The model takes over what the simulator holds, after faults; the other way round for content. */
-static void take_over(core *k) {
+static void take_over(core *k, bool gm) {
   acsim_block *b = acsim_here("the comparison");
   acsim_local ub = whole_ub();
   memcpy(k->m->ub, acsim_data(b, &ub, 0), FZ_UB);
   memcpy(k->m->st, acsim_state(b, &ub, 0), FZ_UB);
-  memcpy(k->m->gm, k->gm, FZ_GM);
   memcpy(k->m->cmp, b->cmp_mask, 16);
   memcpy(k->m->cmp_st, b->cmp_state, 16);
   k->m->kept = (uint64_t)b->gather_count;
   memcpy(k->m->merged, b->merged, 8);
+  if (!gm) return;
+  memcpy(k->m->gm, k->gm, FZ_GM);
   const acsim_gm *g = acsim_gm_find(k->s, k->gm);
   for (int i = 0; i < FZ_GM; i++) k->m->gm_st[i] = g->written[i / 64] >> i % 64 & 1;
 }
@@ -308,7 +309,7 @@ static void block(void *user) {
     j->wanted[i].n = j->m.n_faults;
     j->seen(j->user, c, &j->m);
     if (!j->m.n_faults && !same(&k, c, &j->out)) j->out.difference = i;
-    take_over(&k);
+    if (j->m.n_faults) take_over(&k, c->kind == FZ_COPY_OUT || c->kind == FZ_NZ2ND);
   }
   acsim_pipe_close(&pipe);
 }

@@ -75,7 +75,14 @@ static void fill_view(fz_machine *m, fz_rng *r, fz_view v, int type, int style) 
   int es = fz_bytes[type];
   int64_t start = m->buf[v.buf].base + (v.off < 0 ? 0 : v.off), end = m->buf[v.buf].base + m->buf[v.buf].size;
   if (end > start + 8192) end = start + 8192;
-  for (int64_t at = start; at + es <= end; at += es) element(r, type, style, m->ub + at);
+  /* random bits are cheap; of the others a few kinds, anywhere */
+  enum { KINDS = 64 };
+  uint8_t kinds[KINDS][8];
+  for (int i = 0; i < KINDS; i++) element(r, type, style, kinds[i]);
+  for (int64_t at = start; at + es <= end; at += es) {
+    uint64_t u = fz_u64(r);
+    memcpy(m->ub + at, style == 0 && type != ACSIM_BOOL ? (uint8_t *)&u : kinds[u % KINDS], (size_t)es);
+  }
 }
 static void poison_view(fz_machine *m, fz_rng *r, fz_view v, int how) {
   int64_t size = m->buf[v.buf].size, at = v.off + fz_in(r, 0, 300), n = fz_in(r, 1, 64);
@@ -250,15 +257,9 @@ static bool is_binary(int op) {
 }
 
 static void draw_types(fz_rng *r, fz_case *c) {
-  static const int common[] = {ACSIM_F32, ACSIM_F32, ACSIM_F16, ACSIM_F16,
-                               ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32};
-  bool bits = c->op == ACSIM_OP_Not || c->op == ACSIM_OP_And || c->op == ACSIM_OP_Or;
-  bool shifts = c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight;
-  c->type = pick(r, common, bits || shifts ? 8 : 8);
-  if (bits) c->type = PICK(r, ACSIM_I16, ACSIM_U16);
-  if (shifts) c->type = PICK(r, ACSIM_I16, ACSIM_U16, ACSIM_I32, ACSIM_U32);
-  if (fz_one_in(r, 8)) c->type = ACSIM_BF16;
-  if (fz_one_in(r, 50)) c->type = (int)fz_in(r, 0, FZ_TYPES - 1);
+  unsigned set = fz_types_of(c->op);
+  do c->type = (int)fz_in(r, 0, FZ_TYPES - 1);
+  while (!(set >> c->type & 1) && !fz_one_in(r, 400)); /* now and then a type that the instruction does not have */
   c->dst_type = c->type;
   switch (c->op) {
   case ACSIM_OP_Axpy:

@@ -16,7 +16,7 @@ enum {
   T_ARITH = T_FLOAT | B(ACSIM_I16) | B(ACSIM_I32),
   T_MOVED = T_FLOAT | T_16 | T_32 | B(ACSIM_BF16)
 };
-static unsigned types_of(int op) {
+unsigned fz_types_of(int op) {
   switch (op) {
   case ACSIM_OP_Relu: return T_FLOAT | B(ACSIM_I32);
   case ACSIM_OP_Not:
@@ -103,7 +103,7 @@ static bool check_types(fz_machine *m, const fz_case *c) {
     return false;
   }
   bool fused = c->op == ACSIM_OP_MulCast || c->op == ACSIM_OP_AddReluCast || c->op == ACSIM_OP_SubReluCast;
-  bool ok = fused || types_of(c->op) >> c->type & 1;
+  bool ok = fused || fz_types_of(c->op) >> c->type & 1;
   if ((c->op == ACSIM_OP_Compare || c->op == ACSIM_OP_CompareScalar) && c->type == ACSIM_I32) ok = ok && c->mode == 2;
   if (ok && dst_type_ok(c)) return true;
   fz_fault(m, "no-such-dtype");

@@ -41,6 +41,15 @@ static void format(int type, int *mantissa, int *exponent) {
   *exponent = type == ACSIM_F16 ? 5 : 8;
 }
 
+/* 2^n: the library's ldexp is what this program would spend its time in. */
+static long double pow2(int n) {
+  enum { MOST = 1200 };
+  static long double table[2 * MOST + 1];
+  if (n < -MOST || n > MOST) return ldexpl(1, n);
+  if (table[n + MOST] == 0) table[n + MOST] = ldexpl(1, n);
+  return table[n + MOST];
+}
+
 double fz_get(int type, const uint8_t *p) {
   if (type == ACSIM_F64) {
     double d;
@@ -58,8 +67,8 @@ double fz_get(int type, const uint8_t *p) {
   int bias = (1 << (eb - 1)) - 1, e = (int)(u >> mb) & ((1 << eb) - 1);
   double m = (double)(u & ((1u << mb) - 1)), sign = u >> (mb + eb) & 1 ? -1.0 : 1.0;
   if (e == (1 << eb) - 1) return m != 0 ? (double)NAN : sign * HUGE_VAL;
-  if (!e) return sign * ldexp(m, 1 - bias - mb);
-  return sign * ldexp(m + ldexp(1, mb), e - bias - mb);
+  if (!e) return sign * m * (double)pow2(1 - bias - mb);
+  return sign * (m + (double)pow2(mb)) * (double)pow2(e - bias - mb);
 }
 
 int64_t fz_get_int(int type, const uint8_t *p) {
@@ -98,6 +107,12 @@ void fz_put(int type, uint8_t *p, long double x, int round, bool saturate) {
     memcpy(p, &d, 8);
     return;
   }
+  if (type == ACSIM_F32 &&
+      (round == FZ_RINT || round == FZ_NONE)) { /* C's own conversion rounds once, to nearest even */
+    float f = (float)x;
+    memcpy(p, &f, 4);
+    return;
+  }
   int mb, eb;
   format(type, &mb, &eb);
   int bias = (1 << (eb - 1)) - 1;
@@ -117,16 +132,16 @@ void fz_put(int type, uint8_t *p, long double x, int round, bool saturate) {
   int q = e - 1 - mb, lowest = 1 - bias - mb;
   if (a == 0 || q < lowest) q = lowest;
   /* x / 2^q has at most 64 bits: exact; odd and even are of the last bit that stays */
-  long double m = fabsl(fz_round_int(ldexpl(x, -q), round));
-  long double top = ldexpl(ldexpl(1, mb + 1) - 1, bias - mb); /* the largest number */
-  long double y = ldexpl(m, q);
+  long double m = fabsl(fz_round_int(x * pow2(-q), round));
+  long double top = (pow2(mb + 1) - 1) * pow2(bias - mb); /* the largest number */
+  long double y = m * pow2(q);
   if (y > top) {
     bool toward_zero =
         round == FZ_TRUNC || round == FZ_ODD || (round == FZ_FLOOR && !sign) || (round == FZ_CEIL && sign);
     put_bits(type, p, sign | (toward_zero || saturate ? inf - 1 : inf));
     return;
   }
-  if (m >= ldexpl(1, mb + 1)) m /= 2, q++;
+  if (m >= pow2(mb + 1)) m /= 2, q++;
   uint32_t mi = (uint32_t)m;
   bool normal = mi >= 1u << mb;
   put_bits(type, p, sign | (normal ? (uint32_t)(q + mb + bias) << mb | (mi & ((1u << mb) - 1)) : mi));

@@ -85,7 +85,7 @@ static bool same_memory(const acsim_local *a, const acsim_local *b) {
   return a->mem == b->mem;
 }
 
-/* May dst and src of a contiguous instruction overlap like this? Within a repeat they must be the same or apart (a Cast may
+/* May dst and src of a contiguous instruction overlap like this? Within a repeat they must be the same or apart (a Cast to another size may
  * overlap: it reads a repeat before it writes it), and no repeat may read what an earlier one wrote. (asc-devkit docs/zh,
  * general constraints.) */
 static bool overlap_ok(const call *c, const acsim_local *src, int es, int64_t n) {
@@ -93,7 +93,7 @@ static bool overlap_ok(const call *c, const acsim_local *src, int es, int64_t n)
   int64_t d = start(dst), s = start(src), ds = c->ds, L = c->lanes;
   if (!same_memory(dst, src) || d + n * ds <= s || s + n * es <= d) return true;
   if (d == s && ds == es) return true;
-  bool strict = c->v->op != ACSIM_OP_Cast;
+  bool strict = c->v->op != ACSIM_OP_Cast || ds == es;
   for (int64_t at = 0; at < n; at += L) {
     int64_t m = n - at < L ? n - at : L;
     int64_t s0 = s + at * es, s1 = s0 + m * es, d0 = d + at * ds, d1 = d0 + m * ds;

@@ -108,8 +108,9 @@ static bool meets(const call *c, const operand *d, const operand *s, int64_t rep
   bool alike = d->t->addr == s->t->addr && d->bytes == s->bytes && d->block == s->block && d->repeat == s->repeat;
   int64_t one = at_of(d, 0, c->lanes - 1) + d->bytes - d->t->addr; /* bytes of one repeat */
   if (alike && (chain || repeats == 1 || d->repeat >= one)) return false;
-  /* conversions read a repeat before they write it */
-  bool inside = c->v->op != ACSIM_OP_Cast && c->v->op != ACSIM_OP_CastDeq && c->v->op != ACSIM_OP_AddDeqRelu;
+  /* conversions to another size read a repeat before they write it */
+  bool resizes = c->v->op == ACSIM_OP_Cast || c->v->op == ACSIM_OP_CastDeq || c->v->op == ACSIM_OP_AddDeqRelu;
+  bool inside = !resizes || s->bytes == d->bytes;
   track_begin();
   for (int64_t k = 0; k < repeats; k++) {
     for (int i = 0; i < c->lanes; i++)

@@ -369,7 +369,7 @@ static bool may_chain(const fz_case *c, int operand) {
   bool type = c->type == ACSIM_F16 || c->type == ACSIM_F32 || c->type == ACSIM_I32;
   return op && type && operand == 2 && c->repeated && (c->r.b_repeat == 0 || c->r.dst_repeat == 0);
 }
-/* Between repeats, and, but for Cast (which reads a repeat before it writes it: docs/simulator.md), inside of each: there the
+/* Between repeats, and, but for Cast to another size (which reads a repeat before it writes it: docs/simulator.md), inside of each: there the
  * operands must be the same, lane by lane, or apart. */
 static void check_overlap(fz_machine *m, const fz_case *c, const fz_lanes *l, fz_view src, int operand) {
   strides d = strides_of(c, 0), s = strides_of(c, operand);
@@ -378,7 +378,7 @@ static void check_overlap(fz_machine *m, const fz_case *c, const fz_lanes *l, fz
     if (!may_chain(c, operand)) fz_track_read(m, fz_at(m, src, at_of(at, s)), s.bytes, at.k);
     fz_track_write(m, fz_at(m, c->dst, at_of(at, d)), d.bytes, at.k);
   }
-  if (c->op == ACSIM_OP_Cast) return;
+  if (c->op == ACSIM_OP_Cast && s.bytes != d.bytes) return;
   /* the last repeat that writes a byte; earlier ones that do have been looked at in their turn */
   int64_t k = -1;
   for (fz_lane at = {0}; fz_next(l, &at);) {

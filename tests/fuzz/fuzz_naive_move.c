@@ -219,19 +219,21 @@ static void merge(fz_machine *m, const fz_case *c) {
   for (int i = 0; i < 4; i++)
     if (p->valid >> i & 1) fz_aligned(m, c->list[i], 8);
   memset(used, 0, sizeof used);
+  int64_t total = 0;
+  for (int i = 0; i < 4; i++)
+    if (p->valid >> i & 1) total += p->length[i];
   for (int64_t k = 0; k < p->repeat; k++) {
-    int64_t total = 0, taken[4] = {0};
-    bool ok = true;
-    for (int i = 0; i < 4; i++) {
-      if (!(p->valid >> i & 1)) continue;
-      ok = fz_inside(m, c->list[i], k * step, 8 * (int64_t)p->length[i]) && ok;
-      total += p->length[i];
-    }
-    if (!fz_inside(m, c->dst, k * step, 8 * total) || !ok) return;
+    bool ok = fz_inside(m, c->dst, k * step, 8 * total);
+    for (int i = 0; i < 4; i++)
+      if (p->valid >> i & 1) ok = fz_inside(m, c->list[i], k * step, 8 * (int64_t)p->length[i]) && ok;
+    if (!ok) return;
     for (int i = 0; i < 4; i++)
       if (p->valid >> i & 1) note(m, fz_at(m, c->list[i], k * step), 8 * (int64_t)p->length[i], 1);
     note(m, fz_at(m, c->dst, k * step), 8 * total, 2);
-    if (m->n_faults) return;
+  }
+  if (m->n_faults) return;
+  for (int64_t k = 0; k < p->repeat; k++) {
+    int64_t taken[4] = {0};
     for (int64_t n = 0; n < total; n++) {
       int at = -1;
       for (int i = 0; i < 4; i++) {

@@ -186,8 +186,7 @@ static void reduce_part(fz_machine *m, const fz_case *c) {
   int es = fz_bytes[c->type];
   bool pair = c->op == ACSIM_OP_PairReduceSum, sum = is_sum(c->op);
   int group = pair ? 2 : 32 / es, step = pair ? 128 : 8 * es;
-  fz_lane first = {0};
-  if (m->n_faults || !fz_next(&l, &first)) return;
+  if (m->n_faults || !fz_runs(&l)) return;
   fz_aligned(m, c->a, 32);
   fz_aligned(m, c->dst, pair ? 32 : 8 * es);
   m->any_nan = true;

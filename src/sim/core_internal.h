@@ -139,6 +139,8 @@ typedef struct acsim_block {
   uint16_t generation;
   void *scratch[6]; /* of the library's functions */
   int64_t scratch_bytes[6];
+  uint8_t *undefined; /* core_undefined.c: one byte a lane */
+  int64_t undefined_n;
   ac_arena *arena;
   jmp_buf leave;
   bool deq_set, deq_vector_set;             /* SetDeqScale has been called, in its scalar and its vector form */

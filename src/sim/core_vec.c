@@ -222,11 +222,10 @@ static void cast_in_place(const call *c, int64_t n) {
 static void elementwise(const call *c) {
   const acsim_vector *v = c->v;
   int64_t n = v->count;
-  int soft = bitwise(v->op) ? ACSIM_READ | ACSIM_SOFT : ACSIM_READ;
+  int soft = ACSIM_READ | ACSIM_SOFT;
   acsim_access x[4];
   int k = 0;
-  x[k++] =
-      (acsim_access){"dst", v->dst, 0, n * c->ds, BLOCK_BYTES, ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0)};
+  x[k++] = (acsim_access){"dst", v->dst, 0, n * c->ds, BLOCK_BYTES, ACSIM_WRITE | (reads_dst(v->op) ? soft : 0)};
   if (v->a) x[k++] = (acsim_access){v->b ? "src0" : "src", v->a, 0, n * c->es, BLOCK_BYTES, soft};
   if (v->b) x[k++] = (acsim_access){"src1", v->b, 0, n * c->es, BLOCK_BYTES, soft};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, k)) {
@@ -235,6 +234,7 @@ static void elementwise(const call *c) {
   }
   if (v->a) check_overlap(c, v->a, c->es, n, v->b ? "src0" : "src");
   if (v->b) check_overlap(c, v->b, c->es, n, "src1");
+  const uint8_t *lanes = bitwise(v->op) ? NULL : acsim_undefined_lanes(c, reads_dst(v->op), n);
   uint8_t *d = acsim_data(c->b, v->dst, 0);
   bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es &&
               start(v->a) < start(v->dst) + n * c->ds;
@@ -246,6 +246,7 @@ static void elementwise(const call *c) {
     bitwise_state(c, n * c->ds);
   else
     mark(c, v->dst, 0, n * c->ds);
+  acsim_undefined_mark(c, lanes, n);
 }
 
 /* ---- compare and select ---- */
@@ -463,33 +464,50 @@ static void scatter_state(const call *c, const uint8_t *a, const uint8_t *b, int
   }
 }
 
-static void elementwise_repeat(const call *c) {
+/* A repeat that is not simple: false when it cannot be carried out. */
+static bool one_repeat(const call *c, int k, acsim_undefined *u) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  bool soft = passes_on(v->op);
-  int read = soft ? ACSIM_READ | ACSIM_SOFT : ACSIM_READ;
+  bool bits = passes_on(v->op), old = reads_dst(v->op);
+  int soft = ACSIM_READ | ACSIM_SOFT;
   uint8_t sa[REPEAT_BYTES], sb[REPEAT_BYTES];
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, d[REPEAT_BYTES] = {0};
+  int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
+          ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
+  if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, old ? ACSIM_WRITE | soft : ACSIM_WRITE) ||
+      (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, soft)) ||
+      (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, soft)))
+    return false;
+  if (v->a && !bits) acsim_undefined_repeat(c, u, 0, v->a, oa, c->es, r->a_block);
+  if (v->b && !bits) acsim_undefined_repeat(c, u, 1, v->b, ob, c->es, r->b_block);
+  if (old) acsim_undefined_repeat(c, u, 2, v->dst, od, c->ds, r->dst_block);
+  if (v->a) acsim_vec_gather_repeat(c, a, v->a, oa, c->es, r->a_block);
+  if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
+  if (old) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+  if (bits) gather_state(c, sa, v->a, oa, r->a_block), gather_state(c, sb, v->b, ob, r->b_block);
+  acsim_vec_compute(c, d, a, b, c->lanes);
+  scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+  if (bits) scatter_state(c, sa, sb, od);
+  acsim_undefined_scatter(c, u, od);
+  return true;
+}
+
+static void elementwise_repeat(const call *c) {
+  const acsim_vector *v = c->v;
   if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
       !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
   int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
-  if (r->repeat > 1 && acsim_vec_plain(c, c->from, r->repeat, how)) return;
-  for (int k = c->from; k < c->from + r->repeat; k++) {
-    if (acsim_vec_plain(c, k, 1, how)) continue;
-    int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
-            ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->ds, r->dst_block, how)) return;
-    if (v->a && !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, read)) return;
-    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, read)) return;
-    if (v->a) acsim_vec_gather_repeat(c, a, v->a, oa, c->es, r->a_block);
-    if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
-    if (reads_dst(v->op)) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
-    if (soft) gather_state(c, sa, v->a, oa, r->a_block), gather_state(c, sb, v->b, ob, r->b_block);
-    acsim_vec_compute(c, d, a, b, c->lanes);
-    scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
-    if (soft) scatter_state(c, sa, sb, od);
+  acsim_undefined u = {0};
+  if (v->repeat->repeat > 1 && acsim_vec_plain(c, c->from, v->repeat->repeat, how)) return;
+  for (int k = c->from; k < c->from + v->repeat->repeat; k++) {
+    if (acsim_vec_plain(c, k, 1, how)) {
+      for (int i = 0; i < 3; i++) u.defined[i]++; /* all of them were */
+    } else if (!one_repeat(c, k, &u)) {
+      return;
+    }
   }
+  acsim_undefined_report(c, &u);
 }
 
 static void compare_repeat(const call *c) {

@@ -46,6 +46,21 @@ bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
 
 /* core_mask.c: does the mask mean what the instruction takes it for? Then it is what the register holds. */
 void acsim_mask_check(const call *c);
+/* core_undefined.c: which of n lanes read undefined bytes, before the instruction overwrites them; NULL: none, or reported. Then the
+ * same lanes of the result become undefined. */
+const uint8_t *acsim_undefined_lanes(const call *c, bool reads_dst, int64_t n);
+void acsim_undefined_mark(const call *c, const uint8_t *lanes, int64_t n);
+/* The same repeat by repeat: each source (0: a, 1: b, 2: dst), the result, and at the end what is a fault. */
+typedef struct {
+  uint8_t lanes[MAX_LANES];
+  bool any;
+  int64_t defined[3], seen[3];
+} acsim_undefined;
+void acsim_undefined_repeat(const call *c, acsim_undefined *u, int which, const acsim_local *t, int64_t off,
+                            int bytes, int block_stride);
+void acsim_undefined_scatter(const call *c, acsim_undefined *u, int64_t off);
+void acsim_undefined_report(const call *c, const acsim_undefined *u);
+void acsim_undefined_fault(const call *c, const char *name, const acsim_local *t, int64_t lanes);
 
 /* core_vec_more.c: by address, and through registers */
 void acsim_vec_gather(const call *c);

@@ -144,10 +144,11 @@ static json_t *faults_json(const ac_sim_result *r) {
 }
 
 static json_t *time_json(const ac_sim_time *t) {
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:b}", "us", t->us, "cycles", t->cycles, "core_cycles", t->core_cycles,
-                   "memory_us", t->memory_us, "launch_us", t->launch_us, "bytes_in", (json_int_t)t->bytes_in, "bytes_out",
-                   (json_int_t)t->bytes_out, "hbm_bytes", (json_int_t)t->hbm_bytes, "blocks_run", (json_int_t)t->blocks_run,
-                   "blocks_all", (json_int_t)t->blocks_all, "resident", (int)t->resident);
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:b}", "us", t->us, "cycles", t->cycles,
+                   "core_cycles", t->core_cycles, "memory_us", t->memory_us, "launch_us", t->launch_us, "bytes_in",
+                   (json_int_t)t->bytes_in, "bytes_out", (json_int_t)t->bytes_out, "hbm_bytes",
+                   (json_int_t)t->hbm_bytes, "blocks_run", (json_int_t)t->blocks_run, "blocks_all",
+                   (json_int_t)t->blocks_all, "resident", (int)t->resident);
 }
 
 static void set_run(json_t *out, const ac_sim_result *r) {

@@ -57,24 +57,50 @@ inline uint64_t EncodeTilingKey(const TilingDeclareParams &declared, const Tilin
 }
 } // namespace AscendC
 
-#define ASCENDC_TPL_DTYPE_DECL(x, ...) \
-  ParamStruct { #x, ASCENDC_TPL_DTYPE, ASCENDC_TPL_8_BW, {__VA_ARGS__} }
-#define ASCENDC_TPL_FORMAT_DECL(x, ...) \
-  ParamStruct { #x, ASCENDC_TPL_FORMAT, ASCENDC_TPL_8_BW, {__VA_ARGS__} }
+#define ASCENDC_TPL_DTYPE_DECL(x, ...)         \
+  ParamStruct {                                \
+#x, ASCENDC_TPL_DTYPE, ASCENDC_TPL_8_BW, { \
+      __VA_ARGS__                              \
+    }                                          \
+  }
+#define ASCENDC_TPL_FORMAT_DECL(x, ...)         \
+  ParamStruct {                                 \
+#x, ASCENDC_TPL_FORMAT, ASCENDC_TPL_8_BW, { \
+      __VA_ARGS__                               \
+    }                                           \
+  }
 #define ASCENDC_TPL_UINT_DECL(x, bits, ...) \
-  ParamStruct { #x, ASCENDC_TPL_UINT, bits, {__VA_ARGS__} }
-#define ASCENDC_TPL_BOOL_DECL(x, ...) \
-  ParamStruct { #x, ASCENDC_TPL_BOOL, ASCENDC_TPL_1_BW, {__VA_ARGS__} }
+  ParamStruct {                             \
+#x, ASCENDC_TPL_UINT, bits, {           \
+      __VA_ARGS__                           \
+    }                                       \
+  }
+#define ASCENDC_TPL_BOOL_DECL(x, ...)         \
+  ParamStruct {                               \
+#x, ASCENDC_TPL_BOOL, ASCENDC_TPL_1_BW, { \
+      __VA_ARGS__                             \
+    }                                         \
+  }
 #define ASCENDC_TPL_DTYPE_SEL ASCENDC_TPL_DTYPE_DECL
 #define ASCENDC_TPL_FORMAT_SEL ASCENDC_TPL_FORMAT_DECL
 #define ASCENDC_TPL_UINT_SEL(x, ...) \
-  ParamStruct { #x, ASCENDC_TPL_UINT, 0, {__VA_ARGS__} }
+  ParamStruct {                      \
+#x, ASCENDC_TPL_UINT, 0, {       \
+      __VA_ARGS__                    \
+    }                                \
+  }
 #define ASCENDC_TPL_BOOL_SEL ASCENDC_TPL_BOOL_DECL
 #define ASCENDC_TPL_TILING_STRUCT_SEL(x, ...)
-#define ASCENDC_TPL_ARGS_DECL(x, ...) static TilingDeclareParams g_tilingDeclareParams{__VA_ARGS__}
+#define ASCENDC_TPL_ARGS_DECL(x, ...)                \
+  static TilingDeclareParams g_tilingDeclareParams { \
+    __VA_ARGS__                                      \
+  }
 #define ASCENDC_TPL_ARGS_SEL(...) \
   { __VA_ARGS__ }
-#define ASCENDC_TPL_SEL(...) static TilingSelectParams g_tilingSelectParams{__VA_ARGS__}
+#define ASCENDC_TPL_SEL(...)                       \
+  static TilingSelectParams g_tilingSelectParams { \
+    __VA_ARGS__                                    \
+  }
 #define GET_TPL_TILING_KEY(...) \
   AscendC::EncodeTilingKey(g_tilingDeclareParams, g_tilingSelectParams, std::vector<uint64_t>{__VA_ARGS__})
 #define ASCENDC_TPL_SEL_PARAM(context, ...) (context)->SetTilingKey(GET_TPL_TILING_KEY(__VA_ARGS__))

@@ -17,6 +17,13 @@ struct ShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
 
+/* Elements of a shape. */
+inline uint64_t GetShapeSize(const ShapeInfo &s) {
+  uint64_t n = 1;
+  for (int i = 0; i < s.shapeDim && i < K_MAX_SHAPE_DIM; i++) n *= s.shape[i];
+  return n;
+}
+
 template <typename T> class LocalTensor;
 
 /* A tensor without a type, as the untyped forms of a queue hand it out; and where it lies. */

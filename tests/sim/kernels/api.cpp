@@ -310,7 +310,7 @@ static void k_tensors(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     uint32_t dims[] = {4, 64};
     s.SetShapeInfo(ShapeInfo(2, dims, DataFormat::ND));
     ShapeInfo info = s.GetShapeInfo();
-    ASSERT(info.shapeDim == 2 && info.shape[1] == 64 && info.dataFormat == DataFormat::ND);
+    ASSERT(info.shapeDim == 2 && GetShapeSize(info) == 256 && info.shape[1] == 64 && info.dataFormat == DataFormat::ND);
     LocalTensor<float> rest;
     ASSERT((PopStackBuffer<float, TPosition::LCM>(rest)) && rest.GetSize() >= N);
     LocalTensor<float> half_of = t.template Get<float>();

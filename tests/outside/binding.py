@@ -49,7 +49,7 @@ class Binding:
         text = re.sub(r'//[^\n]*', '', text)
         text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
         self.functions = {}
-        for m in re.finditer(r'^[\w:<>&\*, \t]+?[\s&](\w+)\s*\(', text, re.M):
+        for m in re.finditer(r'^[\w:<>&][\w:<>&\*, \t]*?[\s&](\w+)\s*\(', text, re.M):
             try:
                 params, end = balanced(text, m.end() - 1, '()')
             except ValueError:
@@ -102,16 +102,84 @@ class Call:
             if n in self.values or n in seen:
                 return n if n in self.values else None
             made = self.initialiser(n)
+            over = re.search(r'for\s*\([^:;()]*\b' + n + r'\s*:\s*(\w+)\s*\)', self.body)
+            if made is None and over:  # an element of a list: the list
+                made = over.group(1)
             if made is None:
                 continue
-            if ALLOC.search(made) or (made == '' and re.search(r'\b' + n + r'\.(push_back|emplace_back)', self.body)):
+            pushed = self.pushed(n)
+            if ALLOC.search(made) or any(ALLOC.search(p) for p in pushed + self.assigned(n)):
                 return n
-            if made == '' or re.fullmatch(r'(at|torch)::Tensor\(\)', made):
+            if re.fullmatch(r'(at|torch)::Tensor\(\)', made):
                 continue
-            inner = self.root(made, seen + (n,))
+            inner = self.root(made if made else ' '.join(pushed), seen + (n,))
             if inner:
                 return inner
         return None
+
+    def pushed(self, name):
+        """What is appended to a list, in order."""
+        return [balanced(self.body, m.end() - 1, '()')[0] for m in re.finditer(r'\b' + name + r'\.(?:push_back|emplace_back)\s*\(', self.body)]
+
+    def assigned(self, name):
+        """What a local is set to after its declaration."""
+        return re.findall(r'(?:^|[;{}])\s*' + name + r'\s*=\s*([^;=][^;]*);', self.body)
+
+    # ---- the memory of an output, as the binding allocates it
+
+    def allocation(self, name):
+        """(shape, dtype kind or None for that of `like`, like) of an output; None where it cannot be followed."""
+        for made in [self.initialiser(name) or ''] + self.assigned(name):
+            m = re.search(r'\b(empty|zeros|ones|full)(_like)?\s*\(', made)
+            if not m:
+                continue
+            parts = split(balanced(made, m.end() - 1, '()')[0])
+            like = self.root(parts[0])
+            like = like if like else self.root(' '.join(parts[1:]))
+            kind = re.search(r'dtype\(\s*(?:torch|at)::k(\w+)', ' '.join(self.expanded(p) for p in parts[1:]))
+            shape = self.shape_of(parts[0], m.group(2))
+            return None if shape is None else (shape, kind.group(1) if kind else None, like)
+        return None
+
+    def expanded(self, expr):
+        made = self.initialiser(expr.strip()) if re.fullmatch(r'\s*\w+\s*', expr) else None
+        return made or expr
+
+    def shape_of(self, expr, like):
+        if like:
+            v = self.values.get(self.root(expr))
+            inner = None if v is not None else self.allocation(self.root(expr))
+            return list(v.shape) if hasattr(v, 'shape') else inner[0] if inner else None
+        if expr.startswith('{'):
+            dims = [self.whole(e) for e in split(expr[1:-1])]
+            return None if None in dims else dims
+        v = self.values.get(expr)
+        if isinstance(v, (list, tuple)):
+            return list(v)
+        base = self.values.get(self.root(expr))
+        if not hasattr(base, 'shape'):
+            return None
+        shape = list(base.shape)
+        over = re.search(r'i < (\w+)\.sizes\(\)\.size\(\)[^{]*\{\s*' + expr + r'\[', self.body)
+        if over and over.group(1) in self.values:
+            k = self.values[over.group(1)].dim()
+            shape[len(shape) - k:] = [1] * k
+        if re.search(r'\b' + expr + r'(\.back\(\)|\[\s*' + expr + r'\.size\(\)\s*-\s*1\s*\])\s*=\s*1\b', self.body):
+            shape[-1] = 1
+        return shape
+
+    def whole(self, expr):
+        e = expr.strip()
+        if re.fullmatch(r'\d+', e):
+            return int(e)
+        m = re.fullmatch(r'(\w+)\.(?:size\(\s*(-?\d+)\s*\)|numel\(\))', e)
+        if m and hasattr(self.values.get(m.group(1)), 'shape'):
+            v = self.values[m.group(1)]
+            return v.shape[int(m.group(2))] if m.group(2) else v.numel()
+        if isinstance(self.values.get(e), int):
+            return self.values[e]
+        made = self.initialiser(e) if re.fullmatch(r'\w+', e) else None
+        return self.whole(made) if made else None
 
     def value(self, expr):
         root = self.root(expr)
@@ -139,16 +207,19 @@ class Call:
         made = self.initialiser(e) if re.fullmatch(r'\w+', e) else None
         return self.value(made) if made else None
 
-    def returned(self):
-        """Names (parameters or outputs) of what the function returns, in order."""
+    def returned(self, count):
+        """Names (parameters or outputs) of what the function returns, in order; of several lists that it may return, the one of `count`."""
         found = re.findall(r'return\s+([^;]+);', self.body)
         if not found:
             return []
         expr = found[-1].strip()
         if re.fullmatch(r'\w+', expr) and expr not in self.values:
             lists = re.findall(r'\b' + expr + r'\s*(?:=\s*)?\{([^;]*)\}\s*;', self.body)
+            pushed = self.pushed(expr)
             if lists:
-                expr = '{' + lists[0] + '}'
+                expr = '{' + next((x for x in lists if len(split(x)) == count), lists[0]) + '}'
+            elif pushed and not any(ALLOC.search(p) for p in pushed):
+                expr = '{' + ', '.join(pushed) + '}'
         m = re.match(r'(?:[\w:<>]*)\s*[\{\(](.*)[\}\)]$', expr, re.S)
         parts = split(m.group(1)) if m else [expr]
         self.returns_list = bool(m)

@@ -52,6 +52,8 @@ typedef struct {
 } acsim_config;
 
 typedef struct acsim_session acsim_session;
+/* Of the output at `data`, only the first `elements` have to be written. */
+void acsim_expect(acsim_session *s, const void *data, int64_t elements);
 /* Makes the session current in this thread (one at a time: emitted code reaches it through ICPU_RUN_KF). Never NULL. */
 acsim_session *acsim_open(const acsim_config *c);
 /* More buffers (a workspace whose size the tiling code decides). Call between launches only. */

@@ -41,7 +41,9 @@ typedef struct {
   acsim_at twice_at; /* lowest source place that wrote an element again */
   int id;            /* in the order of acsim_add_buffer */
   uint64_t *lines[2],
-      *seen[2]; /* L2 lines read, written: in this launch, in earlier ones; NULL: time is not modelled */
+      *seen[2];     /* L2 lines read, written: in this launch, in earlier ones; NULL: time is not modelled */
+  int64_t expected; /* partial: only so many elements have to be written */
+  bool partial;
 } acsim_gm;
 
 /* ---- order ---- */
@@ -149,7 +151,7 @@ typedef struct acsim_block {
   bool bypass;                              /* a scalar access past the data cache is under way */
   uint32_t pool_used;                       /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
-  uint32_t stalled;             /* a bit a pipe that waits for a flag which is not set yet (core_defer.c) */
+  uint32_t stalled; /* a bit a pipe that waits for a flag which is not set yet (core_defer.c) */
   bool replaying;
   acsim_deferred *deferred[AC_PIPE_COUNT];
   uint64_t n_deferred;
@@ -160,7 +162,7 @@ typedef struct acsim_block {
   acsim_at mask_at, counter_at; /* where; SetMaskCount or SetMaskNorm */
   const char *mask_lost;        /* the count form that made an end of a mask; NULL: none */
   acsim_at mask_lost_at, mask_was_at;
-  acsim_cache *cache;           /* lines of global memory that the scalar unit holds; NULL: none yet */
+  acsim_cache *cache; /* lines of global memory that the scalar unit holds; NULL: none yet */
   /* between blocks: core_sync.c */
   int kernel_type;                     /* KERNEL_TASK_TYPE; -1: not said */
   acsim_pending *pending[CROSS_FLAGS]; /* flags between cores that this block has set and not waited for */

@@ -180,6 +180,12 @@ static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
 
 static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
   const ac_run_shared *o = j->out;
+  for (int i = 0; i < j->n_tensors; i++) {
+    const ac_run_dims *d = &o->computed[i];
+    if (!d->known || d->rank < 0 || d->rank > 8) continue;
+    j->tensors[i].rank = d->rank;
+    memcpy(j->tensors[i].shape, d->shape, sizeof d->shape);
+  }
   r->block_dim = o->block_dim;
   r->tiling_key = o->tiling_key;
   r->tiling_bytes = o->tiling_bytes;

@@ -294,6 +294,51 @@ static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
   return n;
 }
 
+/* ---- outputs whose shape the kernel computes: one more argument, 9 words for each of them (asc-devkit docs/zh, output shapes that depend on
+ * the computation) ---- */
+
+enum { SHAPE_WORDS = 9 };
+
+static uint64_t *shape_output(const ac_run_job *j, acsim_session *s) {
+  const acsim_host_call *c = &j->out->call;
+  int n = 0;
+  for (int i = 0; i < c->n_outputs; i++) n += c->output_computed[i];
+  uint64_t *p = n ? ac_run_map(j->out, (int64_t)n * SHAPE_WORDS * 8) : NULL;
+  if (p)
+    acsim_add_buffer(s, &(acsim_buffer){.name = "shapes of the outputs",
+                                        .data = (uint8_t *)p,
+                                        .bytes = (int64_t)n * SHAPE_WORDS * 8,
+                                        .elem = 8,
+                                        .kind = ACSIM_WORKSPACE});
+  return p;
+}
+
+/* What the kernel said: that much of the output has to be written. */
+static void take_shapes(const ac_run_job *j, acsim_session *s, const uint64_t *w) {
+  const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
+  int n = in_order(j, true, t);
+  for (int i = 0; i < n; i++) {
+    if (!j->out->call.output_computed[i]) continue;
+    int64_t room = t[i]->bytes / ac_dtypes[t[i]->dtype].bytes, elems = 1;
+    int rank = (int)(w[0] & 0x7fffffff);
+    bool fits = rank <= SHAPE_WORDS - 1;
+    for (int k = 0; fits && k < rank; k++)
+      fits = !__builtin_mul_overflow(elems, (int64_t)w[1 + k], &elems) && elems >= 0;
+    ac_run_dims *d = &j->out->computed[t[i] - j->tensors];
+    if (!fits || elems > room) {
+      host_fault(j->out, "output-shape",
+                 "the kernel says that %s has %d dimensions and %lld elements; there is room for %lld", t[i]->name,
+                 rank, (long long)elems, (long long)room);
+    } else {
+      d->known = true;
+      d->rank = rank;
+      for (int k = 0; k < rank; k++) d->shape[k] = (int64_t)w[1 + k];
+      acsim_expect(s, t[i]->data, elems);
+    }
+    w += SHAPE_WORDS;
+  }
+}
+
 static int run_msopgen(const ac_run_job *j) {
   ac_run_shared *o = j->out;
   if (!run_host(j) || j->opts->tiling_only) return 0;
@@ -308,6 +353,8 @@ static int run_msopgen(const ac_run_job *j) {
   if (!count || !e.run || o->call.block_dim == 0) return 0;
   acsim_session *s = ac_run_session_open(j);
   int n = gather_args(j, s, &e);
+  uint64_t *shapes = shape_output(j, s);
+  if (shapes) e.args[n++] = shapes;
   if (count() != n + 2)
     return ac_run_problem_note(o, AC_RUN_HOST_MISFIT,
                                "the kernel %s takes %d arguments; %d tensors, workspace and tiling make %d",
@@ -329,6 +376,7 @@ static int run_msopgen(const ac_run_job *j) {
   o->stage = AC_STAGE_BLOCKS;
   acsim_set_schedule_mode(s, (int)o->call.schedule_mode);
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
+  if (shapes) take_shapes(j, s, shapes);
   ac_run_session_close(j, s);
   return 0;
 }

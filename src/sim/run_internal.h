@@ -64,6 +64,12 @@ ac_run_trace *ac_run_trace_new(const ac_sim_opts *o);
 void ac_run_trace_free(ac_run_trace *t);
 void ac_run_time_put(ac_run_time *to, ac_run_trace *trace, const acsim_session *s);
 
+/* The shape that the kernel gave an output. */
+typedef struct {
+  bool known;
+  int32_t rank;
+  int64_t shape[8];
+} ac_run_dims;
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
   int32_t stage;
@@ -74,6 +80,7 @@ typedef struct {
   int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];
+  ac_run_dims computed[ACSIM_HOST_TENSORS]; /* by tensor of the job */
   acsim_host_call call;
   uint8_t tiling[AC_RUN_TILING];
   ac_run_time time;
@@ -99,7 +106,7 @@ typedef struct {
   const ac_sim_opts *opts;
   ac_run_shared *out;
   const ac_sim_launch *launch; /* of AC_SIM_KERNEL */
-  ac_run_trace *trace; /* NULL: none */
+  ac_run_trace *trace;         /* NULL: none */
 } ac_run_job;
 /* In the child; its result is the exit status. */
 int ac_run_child(void *job);
@@ -133,7 +140,7 @@ char *ac_launch_unit(ac_arena *a, const char *path, const ac_launch_files *f);
 
 /* dlsym returns a data pointer; ISO C has no cast from that to a function. */
 typedef void (*ac_run_fn)(void);
-ac_run_fn ac_run_symbol(void *handle, const char *name); /* NULL if absent */
+ac_run_fn ac_run_symbol(void *handle, const char *name);                 /* NULL if absent */
 ac_run_fn ac_run_need(ac_run_shared *o, void *handle, const char *name); /* ..., and the problem noted */
 
 /* ge::DataType's number of a dtype (graph/types.h of CANN). */

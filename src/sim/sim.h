@@ -55,7 +55,8 @@ typedef struct {
   const char *name;
   ac_dtype dtype;
   int rank;
-  int64_t shape[AC_MAX_RANK];
+  int64_t shape
+      [AC_MAX_RANK]; /* of an output with OutputShapeDependOnCompute: the largest before, the real one after the run */
   void *
       data; /* from ac_sim_alloc: shared with the child. Only the tensor's own bytes: the core checks bounds itself */
   int64_t bytes;
@@ -64,7 +65,8 @@ typedef struct {
   int list;    /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
   bool absent; /* an OPTIONAL parameter that is not given: only `name` and `output` count, the kernel gets NULL */
   int host_type; /* 0, or ge::DataType + 1: what the host code is told where the type has none here (complex64 as 8 bytes) */
-  bool updated; /* an input that the kernel writes although no output stands for it */
+  bool
+      updated; /* an input that the kernel writes although no output stands for it; an output that was filled before */
   int output_at; /* outputs: 1 for the first output, and so on; 0 in all of them: they come in the order of the tensors */
 } ac_sim_tensor;
 /* Anonymous shared memory of n bytes (n may be 0), not touched until used; NULL when the host refuses. */

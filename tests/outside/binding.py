@@ -141,6 +141,11 @@ class Call:
             return None if shape is None else (shape, kind.group(1) if kind else None, like)
         return None
 
+    def zeroed(self, name):
+        """Whether the output holds zeros before the call."""
+        made = ' '.join([self.initialiser(name) or ''] + self.assigned(name))
+        return bool(re.search(r'\bzeros(_like)?\s*\(', made) or re.search(r'\b' + name + r'\.zero_\(', self.body))
+
     def expanded(self, expr):
         made = self.initialiser(expr.strip()) if re.fullmatch(r'\s*\w+\s*', expr) else None
         return made or expr

@@ -41,7 +41,7 @@ def from_bytes(data, dtype, shape):
 
 class Tensor:
     """A parameter of the launch. `value` None: an optional one that is not given. role: in, out, inout, updated (an input that the kernel
-    writes although no output stands for it). list: neighbours with the same number above 0 are one DYNAMIC parameter."""
+    writes although no output stands for it), filled (an output that holds `value` before). list: neighbours with the same number above 0 are one DYNAMIC parameter."""
 
     def __init__(self, name, value, role='in', list=0, output_at=0):
         self.name, self.value, self.role, self.list, self.output_at = name, value, role, list, output_at

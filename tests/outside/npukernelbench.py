@@ -192,6 +192,10 @@ class Launcher:
         names = [n for n, _ in opdef.inputs]
         inputs = [args.pop(0) if args and not isinstance(args[0][1], Out) else (None, None) for _ in names]
         attrs = [args.pop(0) for _ in opdef.attrs if args and not isinstance(args[0][1], Out)]
+        named = {re.sub(r'_', '', (call.root(e) or e).lower()): (e, v) for e, v in attrs}
+        wanted = [re.sub(r'_', '', n.lower()) for n, _ in opdef.attrs]
+        if set(wanted) >= set(named):  # a hand-written aclnn function may have another order
+            attrs = [named.get(n, (None, None)) for n in wanted]
         returned = call.returned(len(self.want))
         given = self.match_types([v for _, v in inputs])
         tensors = []
@@ -219,6 +223,8 @@ class Launcher:
             for t in made:
                 at += 1
                 t.role, t.output_at = 'out', at
+                if root and call.zeroed(root):
+                    t.role, t.value = 'filled', torch.zeros_like(t.value)
             tensors += made
             produced[root] = made
         if any(t.role == 'inout' for t in tensors) is False:
@@ -266,10 +272,14 @@ class Launcher:
         """Finds the column that the tensors have; values that are no tensors become tensors of its types."""
         self.column = None
         tensor = lambda v: v[0] if is_list(v) else v if isinstance(v, torch.Tensor) else None
-        for c in self.columns:
-            if all(tensor(v) is None or CPP.get(c[k]) == tensor(v).dtype for k, v in enumerate(values)):
+        fit = [c for c in self.columns if all(tensor(v) is None or CPP.get(c[k]) == tensor(v).dtype for k, v in enumerate(values))]
+        golds = [tensor(g) for g in self.want]
+        for c in fit:  # the one that has the outputs, too
+            if all(CPP.get(k) == g.dtype for k, g in zip(c[len(values):], golds)):
                 self.column = c
                 break
+        else:
+            self.column = fit[0] if fit else None
         if not self.column:  # scalar tensors may come in another type
             for c in self.columns:
                 if values and tensor(values[0]) is not None and CPP.get(c[0]) == tensor(values[0]).dtype:

@@ -5,7 +5,7 @@
  * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "host_more": [path, ...], "include": [folder, ...], "chip": name,
  *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool, "only_dtypes": bool (compile the kernel for these tensors only), "threads": n,
  *        "blocks": [first, n] (run only these),
- *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout"|"updated", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
+ *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout"|"updated"|"filled", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
  *        "attrs": [{"name", "kind": "f"|"i"|"b"|"s"|"lf"|"li", "value"}, ...]}
  * Outputs are written to their files. RESULT: {"built", "ran", "refused", "block_dim", "tiling_key", "workspace", "ub_peak", "wall",
  *        "columns": [text, ...] (the OpDef's dtypes, one text a column: DTYPE_<NAME>=type ...),
@@ -67,8 +67,8 @@ static bool fill(const ac_sim_tensor *t, const char *path) {
 static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
   const char *role = text(j, "role");
   *t = (ac_sim_tensor){.name = text(j, "name"),
-                       .output = is(role, "out") || is(role, "inout"),
-                       .updated = is(role, "updated"),
+                       .output = is(role, "out") || is(role, "inout") || is(role, "filled"),
+                       .updated = is(role, "updated") || is(role, "filled"),
                        .also_input = is(role, "inout"),
                        .list = (int)whole(j, "list"),
                        .output_at = (int)whole(j, "output_at"),
@@ -84,7 +84,7 @@ static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
     t->bytes *= t->shape[t->rank++];
   }
   t->data = ac_sim_alloc(t->bytes);
-  return t->data && ((t->output && !t->also_input) || fill(t, text(j, "file")));
+  return t->data && ((t->output && !t->also_input && !t->updated) || fill(t, text(j, "file")));
 }
 
 /* Only the kernel of these dtypes is compiled: inputs before outputs, a list once. */

@@ -10,7 +10,20 @@
 
 static ac_arena *a;
 static ac_diags d;
-static ac_sim_lib *lib;
+static ac_sim_lib *lib, *positives;
+
+static ac_sim_lib *build(const char *op, const char *type) {
+  const ac_sim_spec s = {.form = AC_SIM_MSOPGEN,
+                         .op = op,
+                         .op_type = type,
+                         .kernel_src =
+                             ac_sprintf(a, "%s/tests/sim/fixtures/%s/op_kernel/%s.cpp", AC_SOURCE_DIR, op, op),
+                         .host_src = ac_sprintf(a, "%s/tests/sim/fixtures/%s/op_host/%s.cpp", AC_SOURCE_DIR, op, op),
+                         .chip = ac_chip_load(a, "ascend910b2", &d)};
+  ac_sim_lib *l = ac_sim_build(a, &s, &d);
+  if (!l) ac_diags_print(&d, stderr, false);
+  return l;
+}
 
 static int setup(void **s) {
   (void)s;
@@ -19,17 +32,9 @@ static int setup(void **s) {
   const char *dir = ac_temp_dir(a, &d);
   if (!dir) return -1;
   setenv("XDG_CACHE_HOME", dir, 1);
-  const char *root = ac_sprintf(a, "%s/tests/sim/fixtures/host_params", AC_SOURCE_DIR);
-  lib = ac_sim_build(a,
-                     &(ac_sim_spec){.form = AC_SIM_MSOPGEN,
-                                    .op = "host_params",
-                                    .op_type = "HostParams",
-                                    .kernel_src = ac_path_join(a, root, "op_kernel/host_params.cpp"),
-                                    .host_src = ac_path_join(a, root, "op_host/host_params.cpp"),
-                                    .chip = ac_chip_load(a, "ascend910b2", &d)},
-                     &d);
-  if (!lib) ac_diags_print(&d, stderr, false);
-  return lib ? 0 : -1;
+  lib = build("host_params", "HostParams");
+  positives = build("positives", "Positives");
+  return lib && positives ? 0 : -1;
 }
 static int teardown(void **s) {
   (void)s;
@@ -107,11 +112,58 @@ static void misfits_are_named(void **s) {
   drop();
 }
 
+/* 1, -2, 3, -4 ... : half of them are positive. */
+static ac_sim_result run_positives(int64_t lie) {
+  enum { N = 10 };
+  for (int i = 0; i < 2; i++) {
+    t[i] =
+        (ac_sim_tensor){.name = i ? "y" : "x", .dtype = AC_F32, .rank = 1, .shape = {N}, .bytes = 4 * N, .output = i};
+    t[i].data = ac_sim_alloc(t[i].bytes);
+    assert_non_null(t[i].data);
+  }
+  for (int k = 0; k < N; k++) ((float *)t[0].data)[k] = (float)(k % 2 ? -k - 1 : k + 1);
+  const ac_sim_attr at = {.name = "lie", .kind = AC_ATTR_I, .i = lie};
+  ac_sim_result r;
+  if (!ac_sim_run(a, positives, t, 2, &at, 1, NULL, &r, &d)) ac_diags_print(&d, stderr, false);
+  assert_true(r.ran);
+  return r;
+}
+static void drop_positives(void) {
+  for (int i = 0; i < 2; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
+}
+
+static void a_kernel_says_how_large_its_output_is(void **s) {
+  (void)s;
+  ac_sim_result r = run_positives(0);
+  assert_int_equal(r.faults.len, 0);
+  assert_int_equal(t[1].rank, 1);
+  assert_int_equal(t[1].shape[0], 5);
+  for (int k = 0; k < 5; k++) assert_true(((float *)t[1].data)[k] == (float)(2 * k + 1));
+  drop_positives();
+}
+
+static void a_kernel_that_claims_too_much(void **s) {
+  (void)s;
+  ac_sim_result r = run_positives(2); /* two that it has not written */
+  assert_int_equal(r.faults.len, 1);
+  assert_string_equal(r.faults.data[0].kind, "never-written");
+  assert_non_null(strstr(r.faults.data[0].message, "elements 5..6"));
+  drop_positives();
+  r = run_positives(6); /* more than there is room for */
+  assert_true(r.faults.len > 0);
+  bool said = false;
+  for (size_t i = 0; i < r.faults.len; i++) said = said || !strcmp(r.faults.data[i].kind, "output-shape");
+  assert_true(said);
+  drop_positives();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_optional_parameter_may_be_missing),
       cmocka_unit_test(attributes_of_every_kind),
       cmocka_unit_test(misfits_are_named),
+      cmocka_unit_test(a_kernel_says_how_large_its_output_is),
+      cmocka_unit_test(a_kernel_that_claims_too_much),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

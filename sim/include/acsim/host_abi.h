@@ -79,8 +79,9 @@ typedef struct {
   uint8_t output_filled
       [ACSIM_HOST_TENSORS]; /* 1: InitValue together with SetNeedAtomic(true): filled before the launch */
   uint64_t output_fill[ACSIM_HOST_TENSORS];
-  uint64_t library_workspace; /* GetLibApiWorkSpaceSize of this chip */
-  int32_t dtype_column;       /* which column of the OpDef's DataType lists fits the tensors */
+  uint8_t output_computed[ACSIM_HOST_TENSORS]; /* OutputShapeDependOnCompute: the kernel says the shape */
+  uint64_t library_workspace;                  /* GetLibApiWorkSpaceSize of this chip */
+  int32_t dtype_column;                        /* which column of the OpDef's DataType lists fits the tensors */
   /* out of acsim_host_infer: what InferShape and InferDataType say of the outputs; rank -1: no such function given */
   acsim_host_tensor inferred[ACSIM_HOST_TENSORS];
 } acsim_host_call;

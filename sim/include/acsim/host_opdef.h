@@ -81,7 +81,7 @@ public:
     return init = v, has_init = true, *this;
   }
   OpParamDef &OutputShapeDependOnCompute() {
-    return *this;
+    return computed = true, *this;
   }
   OpParamDef &Follow(const char *n) {
     return follow = n, *this;
@@ -99,6 +99,7 @@ public:
   acsim_host::list<ge::Format> formats;
   uint64_t init = 0;
   bool has_init = false, is_list = false;
+  bool computed = false; /* its shape is known when the kernel has run */
 };
 
 class OpAttrDef {

@@ -223,6 +223,7 @@ inline int32_t run_tiling(acsim_host_call *c) {
     c->output_filled[i] = op->outputs[i].has_init;
     c->output_fill[i] = op->outputs[i].init;
   }
+  for (size_t i = 0; i < op->outputs.size(); i++) c->output_computed[i] = op->outputs[i].computed;
   c->library_workspace = platform_ascendc::PlatformAscendC(&c->chip).GetLibApiWorkSpaceSize();
   c->n_workspaces = static_cast<int32_t>(x.n_workspaces);
   for (size_t i = 0; i < x.n_workspaces; i++) c->workspaces[i] = x.workspaces[i];

@@ -92,7 +92,7 @@ bool ac_profile_trace(const char *path, const char *name, const ac_sim_time *t, 
 
 /* ---- a picture ---- */
 
-enum { PLOT_CORES = 4, PLOT_WIDTH = 1200, PLOT_LEFT = 90, PLOT_ROW = 18, PLOT_TOP = 46 };
+enum { PLOT_CORES = 4, PLOT_WIDTH = 1200, PLOT_LEFT = 110, PLOT_ROW = 18, PLOT_TOP = 46 };
 static const char *const colours[AC_PIPE_COUNT] = {"#9aa0a6", "#3367d6", "#a142f4", "#f29900",
                                                    "#188038", "#d93025", "#129eaf"};
 
@@ -109,6 +109,9 @@ static void put_bar(bar *b) {
     fprintf(b->f, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>\n",
             PLOT_LEFT + b->from * b->scale, b->y, (b->to - b->from) * b->scale, PLOT_ROW - 4, b->colour);
 }
+/* From top to bottom: the way of the data. */
+static const ac_pipe rows[AC_PIPE_COUNT] = {AC_PIPE_S, AC_PIPE_MTE2, AC_PIPE_MTE1, AC_PIPE_M,
+                                            AC_PIPE_V, AC_PIPE_FIX,  AC_PIPE_MTE3};
 static void unit_row(FILE *f, const ac_sim_time *t, int core, int unit, int y, double scale) {
   bar b = {f, scale, y, colours[unit], 0, 0};
   for (size_t i = 0; i < t->spans.len; i++) {
@@ -176,9 +179,10 @@ bool ac_profile_plot(const char *path, const char *name, const ac_sim_time *t, a
   int y = PLOT_TOP;
   axis(f, t, last, scale, PLOT_TOP + n * (units * PLOT_ROW + 10));
   for (int k = 0; k < n; k++, y += 10)
-    for (int u = 0; u < AC_PIPE_COUNT; u++) {
+    for (int r = 0; r < AC_PIPE_COUNT; r++) {
+      int u = (int)rows[r];
       if (!unit_used(t, u)) continue;
-      fprintf(f, "<text x=\"10\" y=\"%d\">%d %s</text>\n", y + PLOT_ROW - 7, cores[k], ac_unit_name((ac_pipe)u));
+      fprintf(f, "<text x=\"10\" y=\"%d\">core %d %s</text>\n", y + PLOT_ROW - 7, cores[k], ac_unit_name((ac_pipe)u));
       unit_row(f, t, cores[k], u, y, scale);
       y += PLOT_ROW;
     }

@@ -420,6 +420,7 @@ static int64_t first_touches(acsim_time *t, const acsim_gm *m, int64_t from, int
 }
 
 /* Every line of the launch once: which block comes first makes no difference. */
+// NOLINTNEXTLINE(readability-non-const-parameter): written to atomically
 static void mark_lines(uint64_t *bits, int64_t from, int64_t to) {
   if (!bits) return;
   for (int64_t w = from / 64; w <= to / 64; w++) {

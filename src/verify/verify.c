@@ -246,7 +246,8 @@ static void poison_outputs(ac_vcase *v) {
 
 static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
   for (int order = AC_ORDER_FORWARD; order <= AC_ORDER_REVERSE && c->verdict == AC_V_PASS; order++) {
-    ac_sim_opts o = {.order = (ac_block_order)order,
+    ac_sim_opts o = {.no_time = true,
+                     .order = (ac_block_order)order,
                      .threads = x->o->threads,
                      .timeout = x->o->case_seconds,
                      .hazards = x->o->hazards};
@@ -295,7 +296,12 @@ static void run_sampled(run *x, int form, ac_vcase *v, ac_verify_case *c) {
     bool again = pick[k] >= blocks;
     for (int64_t j = 0; j < k; j++) again = again || pick[j] == pick[k];
     if (again) continue;
-    o = (ac_sim_opts){.first_block = pick[k], .n_blocks = 1, .threads = 1, .timeout = 120, .hazards = x->o->hazards};
+    o = (ac_sim_opts){.no_time = true,
+                      .first_block = pick[k],
+                      .n_blocks = 1,
+                      .threads = 1,
+                      .timeout = 120,
+                      .hazards = x->o->hazards};
     if (!simulate(x, form, v, &o, c)) return;
     c->blocks_run++;
     ac_push(x->a, &c->blocks, pick[k]);

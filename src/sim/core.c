@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 _Thread_local acsim_block *acsim_self;
@@ -115,6 +116,20 @@ static uint32_t memory_size(const ac_chip *c, int mem) {
   }
 }
 
+/* With pages around it that nobody may touch: a plain pointer that runs out of the memory ends the process, instead of the heap. */
+enum { PAGE = 4096 };
+static size_t page_up(size_t n) {
+  return (n + PAGE - 1) / PAGE * PAGE;
+}
+static uint8_t *guarded(size_t n) {
+  uint8_t *p = mmap(NULL, page_up(n) + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED || mprotect(p + PAGE, page_up(n), PROT_READ | PROT_WRITE)) return NULL;
+  return p + PAGE;
+}
+static void guarded_free(uint8_t *p, size_t n) {
+  if (p) munmap(p - PAGE, page_up(n) + 2 * PAGE);
+}
+
 /* Memories are made when a block first asks for them; nothing in them counts as written then. */
 acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
   acsim_memory *m = &b->mem[mem];
@@ -122,7 +137,7 @@ acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
   acsim_memory *own = &b->worker->mem[mem];
   if (!own->data) {
     own->size = memory_size(b->s->chip, mem);
-    own->data = aligned_alloc(256, ((size_t)own->size + 511) / 256 * 256);
+    own->data = guarded(own->size);
     own->state = malloc((size_t)own->size + 64);
     if (!own->data || !own->state) {
       fprintf(stderr, "simulator: out of memory\n");
@@ -207,7 +222,7 @@ static void *work(void *arg) {
   s->running--;
   pthread_mutex_unlock(&s->lock);
   for (int i = 0; i < ACSIM_MEMS; i++) {
-    free(w.mem[i].data);
+    guarded_free(w.mem[i].data, w.mem[i].size);
     free(w.mem[i].state);
   }
   return NULL;

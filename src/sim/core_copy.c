@@ -55,8 +55,8 @@ static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
 /* DataCopy needs global addresses at a multiple of the element; DataCopyPad does not (docs/zh, DataCopy, constraints). */
 static void check_global(acsim_block *b, const acsim_copy *c, const acsim_global *g, int es, acsim_at at) {
   if (c->form == ACSIM_COPY_PAD || (uintptr_t)g->ptr % (uintptr_t)es == 0) return;
-  acsim_fault(b->s, b, "misaligned", at, "DataCopy: the global address is no multiple of %d bytes, the size of %s", es,
-              ac_dtypes[c->type].cpp);
+  acsim_fault(b->s, b, "misaligned", at, "DataCopy: the global address is no multiple of %d bytes, the size of %s",
+              es, ac_dtypes[c->type].cpp);
 }
 
 static void fill(uint8_t *p, uint8_t *state, int64_t n, const void *value, int es) {
@@ -157,7 +157,8 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
 }
 
 /* UB to UB: no byte may be both read and written (docs/zh, general constraints: not supported where a page does not say so). */
-static void check_local(acsim_block *b, const acsim_copy *c, const acsim_local *dst, const acsim_local *src, acsim_at at) {
+static void check_local(acsim_block *b, const acsim_copy *c, const acsim_local *dst, const acsim_local *src,
+                        acsim_at at) {
   int64_t to = c->bytes + c->dst_gap, from = c->bytes + c->src_gap, n = c->blocks;
   if (dst->mem != src->mem || dst->addr + n * to <= src->addr || src->addr + n * from <= dst->addr) return;
   for (int64_t i = 0; i < n; i++) {
@@ -218,7 +219,9 @@ void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const 
 void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *file, int32_t line) {
   acsim_block *b = acsim_here("GetPhyAddr");
   acsim_access x = {"the tensor", t, byte_offset, 1, 1, ACSIM_WRITE | ACSIM_ADDRESS};
-  return acsim_touch(b, AC_PIPE_S, "GetPhyAddr", AT, &x, 1) ? acsim_data(b, t, byte_offset) : NULL;
+  if (!acsim_touch(b, AC_PIPE_S, "GetPhyAddr", AT, &x, 1)) return NULL;
+  acsim_raw_pointer(b, t);
+  return acsim_data(b, t, byte_offset);
 }
 void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file,
                       int32_t line) {

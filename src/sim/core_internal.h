@@ -85,6 +85,7 @@ typedef struct {
   int8_t queue_event;        /* event id that EnQue took; -1: none */
   int8_t queued_as;          /* the event of EnQue */
   acsim_clock queued, freed; /* what those two say */
+  bool raw;                  /* a plain pointer to it has been handed out: its unwritten bytes hold ACSIM_UNWRITTEN */
 } acsim_slot;
 enum { MAX_FIFO = 64 };
 typedef struct {
@@ -158,6 +159,7 @@ typedef struct acsim_block {
   uint8_t queue_ids[EVENT_KINDS], alloc_ids[EVENT_KINDS], fetched_ids[EVENT_KINDS]; /* bits: who has the event ids */
   uint8_t owed_flags[EVENT_KINDS]; /* bits: waits that were given up; the set that comes for them is theirs */
   acsim_at held_at[EVENT_KINDS][EVENT_IDS];
+  acsim_at precision_at;        /* the last warning of that kind */
   uint8_t mask_by;              /* who set the mask register: ACSIM_MASK_FULL ... */
   acsim_at mask_at, counter_at; /* where; SetMaskCount or SetMaskNorm */
   const char *mask_lost;        /* the count form that made an end of a mask; NULL: none */
@@ -255,6 +257,7 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
 /* Would acsim_touch report nothing, order apart? */
 bool acsim_allowed(acsim_block *b, const acsim_access *x, int n);
 /* Host address of byte `off` of the view (checked before by acsim_touch). */
+enum { ACSIM_UNWRITTEN = 0xa5 };
 uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);
 uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off);
 /* After a fault: what the instruction would have written counts as written, so that one mistake is reported once. */
@@ -263,6 +266,9 @@ acsim_memory *acsim_memory_of(acsim_block *b, int mem);
 bool acsim_all_written(const uint8_t *state, int64_t n);
 const char *acsim_pos_name(int pos);
 const char *acsim_mem_name(int mem);
+
+/* A plain pointer into the view's buffer goes to the kernel: what is written through it can be told from what is not. */
+void acsim_raw_pointer(acsim_block *b, const acsim_local *t);
 
 /* Global memory: [at p, p + bytes). */
 typedef enum {

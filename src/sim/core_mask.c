@@ -99,3 +99,15 @@ void acsim_mask_end(acsim_block *b) {
   else if (b->mask_by == ACSIM_MASK_LANES && b->mask[0] != ~0ull) /* all lanes of a 32-bit type count as all */
     acsim_fault(b->s, b, "mask-left", b->mask_at, "the kernel ends with this mask: ResetMask is missing");
 }
+
+/* ---- precision ---- */
+
+/* The documents say so of half and float alike (docs/zh, Rsqrt, Reciprocal). Once a place; asked in every loop. */
+void acsim_vec_check_precision(const call *c) {
+  acsim_block *b = c->b;
+  if (b->precision_at.line == c->at.line && b->precision_at.file == c->at.file) return;
+  b->precision_at = c->at;
+  acsim_fault(b->s, b, "low-precision", c->at,
+              "%s misses the usual error limits (1e-3 for half, 1e-4 for float) on the device: %s are exact", c->name,
+              c->v->op == ACSIM_OP_Rsqrt ? "Sqrt and Div" : "Duplicate and Div");
+}

@@ -106,8 +106,33 @@ static bool check_bounds(acsim_block *b, const char *op, acsim_at at, const acsi
   return true;
 }
 
+void acsim_raw_pointer(acsim_block *b, const acsim_local *t) {
+  acsim_slot *slot = &b->slots.data[t->buf];
+  if (slot->raw) return;
+  slot->raw = true;
+  acsim_memory *m = acsim_memory_of(b, slot->mem);
+  for (uint32_t i = slot->base; i < slot->base + slot->size; i++)
+    if (!m->state[i]) m->data[i] = ACSIM_UNWRITTEN;
+}
+
+/* Bytes that no instruction has written and that are not what they were: through a plain pointer. */
+static void find_raw(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
+  uint8_t *s = acsim_state(b, x->t, x->off);
+  const uint8_t *d = acsim_data(b, x->t, x->off);
+  int64_t n = 0;
+  for (int64_t i = 0; i < x->bytes; i++)
+    if (!s[i] && d[i] != ACSIM_UNWRITTEN) s[i] = 0xff, n++;
+  if (n)
+    acsim_fault(b->s, b, "raw-pointer", at,
+                "%s: %s holds %lld bytes that were written through a pointer from GetPhyAddr: such writes are not "
+                "checked for order or bounds",
+                op, x->name, (long long)n);
+}
+
 static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
   const uint8_t *s = acsim_state(b, x->t, x->off);
+  if (acsim_all_written(s, x->bytes)) return;
+  if (b->slots.data[x->t->buf].raw) find_raw(b, op, at, x);
   if (acsim_all_written(s, x->bytes)) return;
   int64_t first = 0, count = 0;
   for (int64_t i = x->bytes; i-- > 0;)
@@ -184,7 +209,13 @@ static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_g
     /* a view says where it belongs even when the access has left it */
     acsim_gm *home = g && g->base ? acsim_gm_find(b->s, g->base) : NULL;
     if (!home || g->base > home->end) home = m;
-    if (home)
+    if (home && home->b.system && home->b.system >= home->b.bytes)
+      acsim_fault(
+          b->s, b, "no-system-workspace", at,
+          "%s %s byte %lld of the user's workspace, and the %lld bytes of the whole are less than the system's "
+          "part: the tiling code has to ask for GetLibApiWorkSpaceSize() and its own on top",
+          op, verb, (long long)(p - home->end), (long long)home->b.bytes);
+    else if (home)
       acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s elements %lld..%lld of %s, which has %lld", op, verb,
                   (long long)((p - home->start) / home->b.elem),
                   (long long)((p + bytes - 1 - home->start) / home->b.elem), home->b.name, (long long)home->elems);
@@ -342,6 +373,35 @@ static runs find_runs(const uint64_t *bits, int64_t n, bool invert) {
   return r;
 }
 
+/* Elements that no call has written and that hold neither zeros nor what unwritten outputs are filled with: the kernel has a plain
+ * pointer to them. */
+static void find_raw_elements(acsim_session *s, acsim_gm *m) {
+  int64_t n = 0, e = m->b.elem;
+  for (int64_t i = 0; i < m->elems; i++) {
+    uint64_t *w = &m->written[i / 64];
+    if (*w == ~0ull) {
+      i |= 63;
+      continue;
+    }
+    if (*w >> i % 64 & 1) continue;
+    const uint8_t *p = m->start + i * e;
+    bool zero = true, filled = true;
+    for (int64_t k = 0; k < e; k++) {
+      zero = zero && !p[k];
+      filled = filled && p[k] == ACSIM_UNWRITTEN;
+    }
+    if (zero || filled) continue;
+    *w |= 1ull << i % 64;
+    n++;
+  }
+  if (n)
+    acsim_fault(
+        s, NULL, "raw-pointer", (acsim_at){0},
+        "%lld elements of %s were written through a plain __gm__ pointer: such writes are not checked for order, "
+        "bounds, or being the only one",
+        (long long)n, m->b.name);
+}
+
 static const char *elements(ac_arena *a, const runs *r) {
   const char *one = r->first == r->last_of_first
                         ? ac_sprintf(a, "element %lld", (long long)r->first)
@@ -363,6 +423,7 @@ void acsim_gm_report(acsim_session *s) {
     acsim_gm *m = s->gms.data[i];
     if (!m->written || m->b.kind == ACSIM_WORKSPACE) continue;
     bool whole = !s->cfg.n_blocks && !s->cfg.sample && m->b.kind == ACSIM_OUTPUT && !m->b.zeroed;
+    if (whole) find_raw_elements(s, m);
     runs never = whole ? find_runs(m->written, m->partial ? m->expected : m->elems, true) : (runs){0};
     if (never.count)
       acsim_fault(s, NULL, "never-written", (acsim_at){0}, "%s of %s %s never written (%lld of %lld)",

@@ -335,6 +335,20 @@ static void overflow(acsim_block *b, int mem, int pos, uint32_t num, uint32_t by
               t.len ? ac_buf_str(&t) : "no other buffer");
 }
 
+enum { MAX_BUFFERS = 64 }; /* (asc-devkit docs/zh, InitBuffer) */
+
+/* A queue that has buffers already: they stay taken, and nobody has them any more. */
+void acsim_queue_again(uint16_t id, const char *file, int32_t line) {
+  acsim_block *b = acsim_here("InitBuffer");
+  if (!id || id >= b->queues.len) return;
+  const acsim_queue *q = &b->queues.data[id];
+  if (!q->num || b->slots.data[q->first].state == SLOT_GONE) return;
+  acsim_fault_pair(
+      b->s, b, "initialised-twice", AT, q->at,
+      "InitBuffer of a queue or buffer that has its memory since %s:%d: that stays taken until TPipe::Reset",
+      q->at.file ? q->at.file : "?", q->at.line);
+}
+
 static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, uint32_t num, uint32_t bytes, bool tbuf,
                      acsim_at at) {
   b->calls++;
@@ -344,6 +358,11 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
   acsim_memory *m = acsim_memory_of(b, mem);
   uint64_t left = m->size - b->used[mem];
   if (!b->pipe) b->pipe = pipe, b->pipe_at = at;
+  uint32_t live = num;
+  for (size_t i = 1; i < b->slots.len; i++) live += b->slots.data[i].state != SLOT_GONE;
+  if (live > MAX_BUFFERS)
+    acsim_fault(b->s, b, "too-many-buffers", at, "InitBuffer makes %u buffers of all together: a TPipe has %d", live,
+                MAX_BUFFERS);
   if (all > left) {
     overflow(b, mem, src, num, (uint32_t)each, at);
     all = left;
@@ -474,6 +493,7 @@ void acsim_queue_alloc(uint16_t id, acsim_local *t, const char *file, int32_t li
   event_wait(b, back, &s->freed, "AllocTensor", AT);
   drop_event(b, back, &s->free_event);
   s->state = SLOT_ALLOCATED;
+  s->raw = false;
   s->gen = ++b->generation;
   s->at = AT;
   acsim_memory *m = acsim_memory_of(b, s->mem);

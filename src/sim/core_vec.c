@@ -995,6 +995,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (v->op == ACSIM_OP_Compare || v->op == ACSIM_OP_CompareScalar) c.lanes = REPEAT_BYTES / c.es;
   if (c.lanes > MAX_LANES) c.lanes = MAX_LANES; /* 8-bit sources work in half's lanes */
   if (!check_types(&c)) return 0;
+  if (v->op == ACSIM_OP_Rsqrt || v->op == ACSIM_OP_Reciprocal) acsim_vec_check_precision(&c);
   if (v->repeat) return with_repeat(&c);
   /* the count form works in counter mode, and leaves normal mode with a full mask behind */
   acsim_mask_reset(c.b, c.name, c.at);

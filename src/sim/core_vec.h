@@ -61,6 +61,7 @@ void acsim_undefined_repeat(const call *c, acsim_undefined *u, int which, const 
 void acsim_undefined_scatter(const call *c, acsim_undefined *u, int64_t off);
 void acsim_undefined_report(const call *c, const acsim_undefined *u);
 void acsim_undefined_fault(const call *c, const char *name, const acsim_local *t, int64_t lanes);
+void acsim_vec_check_precision(const call *c);
 
 /* core_vec_more.c: by address, and through registers */
 void acsim_vec_gather(const call *c);

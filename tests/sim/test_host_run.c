@@ -128,23 +128,47 @@ static void misfits_are_named(void **s) {
   drop();
 }
 
-static void a_wrong_infershape_is_a_fault(void **s) {
-  (void)s;
+/* The host code with one statement put in the place of another gives one fault of that kind. */
+static void host_mistake(const char *from, const char *to, const char *kind, const char *text) {
   size_t len;
-  char *host = ac_read_file(a, fixture("op_host/relu_tail.cpp"), 0, &len, &d),
-       *cut = strstr(host, "*context->GetOutputShape(0) = ");
+  char *host = ac_read_file(a, fixture("op_host/relu_tail.cpp"), 0, &len, &d), *cut = strstr(host, from);
   assert_non_null(cut);
   put("relu_tail_tiling.h", ac_read_file(a, fixture("op_host/relu_tail_tiling.h"), 0, &len, &d));
-  const char *edited =
-      ac_sprintf(a, "%.*scontext->GetOutputShape(0)->AppendDim(3); //%s", (int)(cut - host), host, cut);
+  const char *edited = ac_sprintf(a, "%.*s%s //%s", (int)(cut - host), host, to, cut);
   ac_sim_lib *l = build(put("wrong.cpp", edited), put("k.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; }"));
+  if (!l) ac_diags_print(&d, stderr, false);
   assert_non_null(l);
   tensors(1, 8, 1);
   ac_sim_result r;
   assert_true(ac_sim_run(a, l, t, 2, NULL, 0, &(ac_sim_opts){.tiling_only = true}, &r, &d));
   assert_int_equal(r.faults.len, 1);
-  assert_string_equal(r.faults.data[0].kind, "infer-shape");
-  assert_non_null(strstr(r.faults.data[0].message, "(3)"));
+  assert_string_equal(r.faults.data[0].kind, kind);
+  assert_non_null(strstr(r.faults.data[0].message, text));
+  drop();
+}
+static void mistakes_of_the_host_code_are_faults(void **s) {
+  (void)s;
+  host_mistake("*context->GetOutputShape(0) = ", "context->GetOutputShape(0)->AppendDim(3);", "infer-shape", "(3)");
+  host_mistake("context->SetOutputDataType(0, ", "context->SetOutputDataType(0, ge::DT_INT32);", "infer-dtype", "3");
+  host_mistake("context->SetBlockDim(", "(void)blocks;", "no-blocks", "no block dim");
+}
+
+static void a_pointer_past_the_memory_is_a_crash(void **s) {
+  (void)s;
+  ac_sim_lib *l =
+      build(fixture("op_host/relu_tail.cpp"),
+            put("past.cpp",
+                "#include \"kernel_operator.h\"\n" ENTRY "{ (void)x; (void)y; (void)w; (void)t; AscendC::TPipe p; "
+                "AscendC::TBuf<AscendC::TPosition::VECCALC> b; p.InitBuffer(b, 192 * 1024); "
+                "volatile char *q = b.Get<int8_t>().GetPhyAddr() ? (volatile char *)b.Get<int8_t>().GetPhyAddr() "
+                ": nullptr; q[192 * 1024] = 1; }"));
+  if (!l) ac_diags_print(&d, stderr, false);
+  assert_non_null(l);
+  tensors(1, 100, 1);
+  ac_sim_result r;
+  assert_false(ac_sim_run(a, l, t, 2, NULL, 0, NULL, &r, &d));
+  assert_int_equal(last()->code, AC0803);
+  assert_non_null(strstr(last()->message, "in the kernel, block "));
   drop();
 }
 
@@ -247,7 +271,8 @@ int main(void) {
       cmocka_unit_test(a_process_may_build_often),
       cmocka_unit_test(refusals_keep_their_text),
       cmocka_unit_test(misfits_are_named),
-      cmocka_unit_test(a_wrong_infershape_is_a_fault),
+      cmocka_unit_test(mistakes_of_the_host_code_are_faults),
+      cmocka_unit_test(a_pointer_past_the_memory_is_a_crash),
       cmocka_unit_test(crashes_say_where),
       cmocka_unit_test(endless_loops_end),
       cmocka_unit_test(the_child_has_no_network_and_writes_nothing),

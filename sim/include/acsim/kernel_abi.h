@@ -286,6 +286,8 @@ void *acsim_pipe_current(void);
 uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes,
                           const char *file, int32_t line);
 uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *file, int32_t line);
+/* InitBuffer again of a queue or TBuf with that id; 0: it had none. */
+void acsim_queue_again(uint16_t id, const char *file, int32_t line);
 void acsim_queue_alloc(uint16_t queue, acsim_local *t, const char *file, int32_t line);
 void acsim_queue_push(uint16_t queue, const acsim_local *t, const char *file, int32_t line);
 void acsim_queue_pop(uint16_t queue, acsim_local *t, const char *file, int32_t line);

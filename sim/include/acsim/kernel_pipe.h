@@ -70,6 +70,7 @@ public:
   }
 
   void acsim_init(void *pipe, uint32_t num, uint32_t bytes, const char *file, int32_t line) {
+    acsim_queue_again(id_, file, line);
     id_ = acsim_queue_init(pipe, static_cast<int32_t>(src), static_cast<int32_t>(dst), depth, num, bytes, file, line);
   }
 
@@ -112,6 +113,7 @@ public:
   }
 
   void acsim_init(void *pipe, uint32_t bytes, const char *file, int32_t line) {
+    acsim_queue_again(id_, file, line);
     id_ = acsim_tbuf_init(pipe, static_cast<int32_t>(pos), bytes, file, line);
   }
 

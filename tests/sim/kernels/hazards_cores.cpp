@@ -189,6 +189,14 @@ KERNEL(soft_not_zero) { /* the workspace must be zero before */
   if (mended) InitOutput<int32_t>(flags, 32, 0);
   SyncAll(flags, ub); /* late */
 }
+KERNEL(ib_not_zero) {
+  FRAME;
+  GlobalTensor<int32_t> flags;
+  flags.SetGlobalBuffer((__gm__ int32_t *)gw, 64);
+  auto ub = f.C.ReinterpretCast<int32_t>();
+  InitOutput<int32_t>(flags, 64, mended ? 0 : 1);
+  IBSet(flags, ub, 0, 0); /* late */
+}
 KERNEL(in_turn) {
   FRAME;
   GlobalTensor<int32_t> flags;
@@ -274,6 +282,7 @@ static const sim_case table[] = {
     MPAIR(ib_order, 2, RAW, "nor do the flags", 0, 0),
     MPAIR(soft_order, 4, RAW, "", 0, 0),
     MPAIR(soft_not_zero, 4, "read-poison", "SyncAll with workspaces", 0, 0),
+    MPAIR(ib_not_zero, 1, "sync-workspace", "must be zero", 0, 0),
     MPAIR(in_turn, 4, WAW, "", 0, 0),
     MPAIR(vector_only, 4, "kernel-type", "KERNEL_TYPE_MIX_AIV_1_0", 0, 0),
     MPAIR(reserved_flag, 2, "cross-flag-reserved", "SyncAll uses 11 to 14", 0, 0),

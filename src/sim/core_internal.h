@@ -153,7 +153,7 @@ typedef struct acsim_block {
   uint32_t pool_used;                       /* of a memory, while a pool makes its buffers */
   int64_t vector_elements, copied_elements; /* of instructions: see acsim_work */
   uint32_t stalled; /* a bit a pipe that waits for a flag which is not set yet (core_defer.c) */
-  bool replaying;
+  bool replaying, any_raw;
   acsim_deferred *deferred[AC_PIPE_COUNT];
   uint64_t n_deferred;
   uint8_t queue_ids[EVENT_KINDS], alloc_ids[EVENT_KINDS], fetched_ids[EVENT_KINDS]; /* bits: who has the event ids */

@@ -109,7 +109,7 @@ static bool check_bounds(acsim_block *b, const char *op, acsim_at at, const acsi
 void acsim_raw_pointer(acsim_block *b, const acsim_local *t) {
   acsim_slot *slot = &b->slots.data[t->buf];
   if (slot->raw) return;
-  slot->raw = true;
+  slot->raw = b->any_raw = true;
   acsim_memory *m = acsim_memory_of(b, slot->mem);
   for (uint32_t i = slot->base; i < slot->base + slot->size; i++)
     if (!m->state[i]) m->data[i] = ACSIM_UNWRITTEN;
@@ -131,8 +131,6 @@ static void find_raw(acsim_block *b, const char *op, acsim_at at, const acsim_ac
 
 static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsim_access *x) {
   const uint8_t *s = acsim_state(b, x->t, x->off);
-  if (acsim_all_written(s, x->bytes)) return;
-  if (b->slots.data[x->t->buf].raw) find_raw(b, op, at, x);
   if (acsim_all_written(s, x->bytes)) return;
   int64_t first = 0, count = 0;
   for (int64_t i = x->bytes; i-- > 0;)
@@ -171,6 +169,10 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
   if (!ok) return false;
+  for (int i = 0; b->any_raw && i < n; i++) {
+    bool reads = x[i].bytes > 0 && x[i].how & ACSIM_READ && b->slots.data[x[i].t->buf].raw;
+    if (reads && !acsim_all_written(acsim_state(b, x[i].t, x[i].off), x[i].bytes)) find_raw(b, op, at, &x[i]);
+  }
   /* what has been reported is not reported again as unwritten or unordered */
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) && sound(b, &x[i]))

@@ -80,10 +80,12 @@ KERNEL(to_input) {
   all();
   DataCopy(mended ? f.y : f.x, f.A, 8); /* late */
 }
-KERNEL(never_written_lanes) {
+KERNEL(never_written_lanes) { /* the tile is rounded up; what is stored of it is not */
   FRAME;
-  Duplicate(f.A, 1.0f, mended ? 64 : 56);
-  Adds(f.B, f.A, 1.0f, 64); /* late */
+  Duplicate(f.A, 1.0f, 56);
+  Adds(f.B, f.A, 1.0f, 64);
+  all();
+  DataCopy(f.y, f.B, mended ? 56 : 64); /* late */
 }
 KERNEL(stale_slot) { /* what an earlier tensor left is not the new one's */
   QUES;

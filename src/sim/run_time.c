@@ -95,11 +95,28 @@ static const char *trace_text(ac_arena *a, const ac_run_trace *t, uint32_t at) {
   return at < AC_RUN_TEXT ? text(a, t->text + at, AC_RUN_TEXT - at) : "";
 }
 
+/* The child runs foreign code, which may have written anything there. */
+static bool number(double x) {
+  return x >= 0 && x < 1e18;
+}
+static bool flag(const bool *b) {
+  uint8_t v;
+  memcpy(&v, b, 1);
+  return v != 0;
+}
+static bool sane(const ac_sim_time *t) {
+  const double all[] = {t->us, t->cycles, t->launch_us, t->core_cycles, t->memory_us, t->hbm_gb_s, t->l2_gb_s};
+  for (size_t i = 0; i < AC_COUNT(all); i++)
+    if (!number(all[i])) return false;
+  return t->mhz > 1 && t->mhz < 1e6;
+}
+
 static void take_trace(ac_arena *a, const ac_run_job *j, ac_run_place_fn place, ac_sim_time *to) {
   const ac_run_trace *t = j->trace;
   const char **texts = AC_NEW_N(a, const char *, AC_RUN_TEXT), **files = AC_NEW_N(a, const char *, AC_RUN_TEXT);
   for (int64_t i = 0; i < t->n && i < t->cap; i++) {
     const ac_run_span *x = &t->spans[i];
+    if (!number(x->start) || !number(x->end)) return;
     uint32_t at[] = {x->op % AC_RUN_TEXT, x->edge % AC_RUN_TEXT, x->file % AC_RUN_TEXT};
     for (int k = 0; k < 2; k++)
       if (!texts[at[k]]) texts[at[k]] = trace_text(a, t, at[k]);
@@ -121,11 +138,15 @@ static void take_trace(ac_arena *a, const ac_run_job *j, ac_run_place_fn place, 
 
 void ac_run_time_take(ac_arena *a, const ac_run_job *j, ac_run_place_fn place, ac_sim_time *t) {
   const ac_run_time *o = &j->out->time;
-  *t = o->sum;
+  memset(t, 0, sizeof *t);
+  if (!flag(&o->sum.modelled) || !sane(&o->sum)) return;
+  bool resident = flag(&o->sum.resident);
+  memcpy(t, &o->sum, sizeof *t);
+  t->modelled = true;
+  t->resident = resident;
   memset(&t->cores, 0, sizeof t->cores);
   memset(&t->stalls, 0, sizeof t->stalls);
   memset(&t->spans, 0, sizeof t->spans);
-  if (!t->modelled) return;
   for (int32_t i = 0; i < o->n_cores && i < AC_RUN_CORES; i++) ac_push(a, &t->cores, o->cores[i]);
   for (int32_t i = 0; i < o->n_stalls && i < AC_RUN_STALLS; i++) {
     const ac_run_stall *y = &o->stalls[i];

@@ -91,8 +91,9 @@ typedef struct {
   bool colour; /* in ac_context_text() */
   int64_t max_elements;
   uint64_t seed;
-  int hazards;           /* an ac_hazard_check */
-  int64_t sample_blocks; /* of a shape too large to run in full: so many blocks, chosen by the seed; 0: the first, the last, one more */
+  int hazards; /* an ac_hazard_check */
+  int64_t
+      sample_blocks; /* of a shape too large to run in full: so many blocks, chosen by the seed; 0: the first, the last, one more */
 } ac_verify_options;
 /* Verifies a project; ac_context_text() is the report. */
 AC_API int ac_verify_project(ac_context *c, const ac_verify_options *o);
@@ -116,6 +117,9 @@ typedef struct {
 } ac_run_argument;
 
 typedef enum { AC_CHECK_ON, AC_CHECK_STRICT, AC_CHECK_OFF } ac_hazard_check;
+/* Results of functions whose last bits are not known (docs/simulator.md, error bounds): as computed, at the upper or the lower edge of the
+ * bound, or at either edge, by the seed and the result. */
+typedef enum { AC_RESULTS_NOMINAL, AC_RESULTS_UP, AC_RESULTS_DOWN, AC_RESULTS_MIXED } ac_results;
 
 typedef struct {
   const char *input; /* project folder, FILE.py, FILE.craft, or a kernel's source (.cpp, .cc, .cxx, .asc) */
@@ -145,6 +149,7 @@ typedef struct {
   double timeout;          /* every input: seconds for the run; 0: 60 */
   ac_hazard_check hazards; /* every input: accesses that nothing orders */
   int64_t sample_blocks;   /* every input: run only so many blocks, chosen by source.seed; 0: all */
+  ac_results perturb;      /* every input; the seed is source.seed */
 } ac_run_options;
 #define AC_RUN_OPTIONS_INIT ((ac_run_options){0})
 /* One launch. ac_context_text() says what happened; 0 only if it ran without hazard or fault. Output files are written after the run, a

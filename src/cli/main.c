@@ -111,7 +111,8 @@ static bool give(arguments *a, ac_give kind, const char *v) {
 
 /* Options of `run` alone; as take. */
 static bool take_run(arguments *a, int id, const char *v) {
-  static const char *const hazards[] = {"on", "strict", "off"}, *const orders[] = {"forward", "reverse"};
+  static const char *const hazards[] = {"on", "strict", "off"}, *const orders[] = {"forward", "reverse"},
+                           *const results[] = {"up", "down", "mixed"};
   double x = 0;
   int k = 0;
   switch (id) {
@@ -139,6 +140,10 @@ static bool take_run(arguments *a, int id, const char *v) {
     if (!choice("hazards", v, hazards, 3, &k)) return false;
     a->run.hazards = (ac_hazard_check)k;
     a->verify.hazards = k;
+    break;
+  case OPT_PERTURB:
+    if (!choice("perturb", v, results, 3, &k)) return false;
+    a->run.perturb = (ac_results)(k + 1);
     break;
   case OPT_SAMPLE:
     if (!number("sample-blocks", v, &x)) return false;

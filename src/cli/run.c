@@ -52,6 +52,17 @@ static void report_sample(ac_buf *b, const json_t *blocks, const ac_sim_result *
   ac_printf(b, " of %lld ran; what the others would write is not missed\n", (long long)r->block_dim);
 }
 
+static const char *const results[] = {
+    [AC_RESULTS_UP] = "up", [AC_RESULTS_DOWN] = "down", [AC_RESULTS_MIXED] = "mixed"};
+
+static void report_perturbed(ac_buf *b, const ac_run_options *o, const ac_sim_result *r) {
+  if (!o->perturb) return;
+  ac_printf(b, "perturbed (%s): ", results[o->perturb]);
+  for (size_t i = 0; i < r->bounded.len; i++) ac_printf(b, "%s%s", i ? ", " : "", r->bounded.data[i]);
+  ac_puts(b, r->bounded.len ? ": results at the edge of their error bounds\n"
+                            : "nothing whose results may be off ran\n");
+}
+
 static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const json_t *blocks) {
   if (r->refused) {
     ac_printf(b, "refused by the tiling code: %s\n", r->refused);
@@ -119,6 +130,13 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, ac_b
   if (!ac_target_run(a, t, &opts, &r, d)) return AC_EXIT_FAILED;
   json_t *blocks = sample(a, o, &r);
   report(text, t, &r, blocks);
+  report_perturbed(text, o, &r);
+  if (o->perturb) {
+    json_t *names = json_array();
+    for (size_t i = 0; i < r.bounded.len; i++) json_array_append_new(names, json_string(r.bounded.data[i]));
+    json_object_set_new(result, "perturbed",
+                        json_pack("{s:s, s:o}", "results", results[o->perturb], "functions", names));
+  }
   json_object_set_new(result, "run", run_json(&r));
   if (blocks) json_object_set_new(result, "sampled_blocks", blocks);
   if (r.faults.len) json_object_set_new(result, "faults", faults_json(&r));

@@ -324,7 +324,9 @@ ac_sim_opts ac_target_opts(const ac_run_options *o) {
                        .timeout = o->timeout,
                        .hazards = ac_hazards_of(o->hazards),
                        .sample = o->sample_blocks,
-                       .sample_seed = o->source.seed};
+                       .sample_seed = o->source.seed,
+                       .perturb = (ac_perturb)o->perturb,
+                       .perturb_seed = o->source.seed};
 }
 
 bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 const ac_inst_info ac_insts[AC_INST_COUNT] = {
-#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) \
-  [id] = {dsl, asc, form, dtypes, pipe, cost, flags, ulp, src},
+#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, half, src) \
+  [id] = {dsl, asc, form, dtypes, pipe, cost, flags, ulp, half, src},
 #include "isa/insts.def"
 #undef I
 };

@@ -63,9 +63,9 @@ typedef struct {
   int64_t ub_reserved;           /* not for programs: what the library or the system keeps, bytes */
   int64_t l2, memory;            /* bytes */
   double mhz;
-  int block;    /* 32: bytes of a UB block */
-  int repeat;   /* 256: bytes of a vector repeat */
-  json_t *json; /* the whole file */
+  int block;                    /* 32: bytes of a UB block */
+  int repeat;                   /* 256: bytes of a vector repeat */
+  json_t *json;                 /* the whole file */
   const struct ac_costs *costs; /* isa/cost.h: what the timing model knows of it */
 } ac_chip;
 /* `name` case-insensitive, with or without "ascend", or the path of a chip file (it ends in .json). NULL and AC0109 naming the known
@@ -74,7 +74,7 @@ const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d);
 ac_strvec ac_chip_names(ac_arena *a); /* sorted */
 
 /* ---- instructions: one row each in insts.def --------------------------------------------------------------------------
- * I(id, DSL primitive, AscendC function, form, dtypes, unit, cost class, flags, error bound, source of the bound)
+ * I(id, DSL primitive, AscendC function, form, dtypes, unit, cost class, flags, error bound, the same in half, source of the bound)
  * The DSL checker, the lowering, the printer and the simulator all read this table. */
 
 typedef enum {
@@ -112,7 +112,7 @@ enum {
   AC_INST_LIBRARY = 16, /* a high-level routine, not one instruction */
 };
 typedef enum {
-#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) id,
+#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, half, src) id,
 #include "isa/insts.def"
 #undef I
   AC_INST_COUNT
@@ -125,13 +125,23 @@ typedef struct {
   ac_pipe pipe;
   ac_cost cost;
   unsigned flags;
-  double ulp;         /* error bound in units of the last place; 0: exact or correctly rounded */
+  double ulp, half; /* error bound in units of the last place, in float and in half; 0: exact or correctly rounded */
   const char *source; /* where the bound is from, or "assumed" */
 } ac_inst_info;
 extern const ac_inst_info ac_insts[AC_INST_COUNT];
 /* By DSL name ("vadd"), NULL-safe; AC_INST_COUNT if unknown. */
 ac_inst ac_inst_by_dsl(const char *dsl);
 ac_inst ac_inst_by_asc(const char *asc);
+/* Error bounds: those of insts.def, then of bounds.def, which has what is no row there (instructions that only kernels use, the library).
+ * Units of the last place of the result in float32, and in float16 and bfloat16; the device's result is no farther from the exact one. */
+typedef struct {
+  const char *name; /* of the AscendC function */
+  double ulp, half;
+  const char *source; /* begins with "assumed" where nobody says so */
+} ac_error_bound;
+extern const ac_error_bound ac_error_bounds[];
+extern const int ac_n_error_bounds;
+int ac_error_bound_of(const char *name); /* index of the first row; -1: none */
 /* Does the cast exist on the chip (arch 2201), and with which roundings (bit set of 1u << ac_round)? 0: no such cast.
  * Source: asc-devkit docs/zh, Cast. */
 unsigned ac_cast_rounds(ac_dtype dst, ac_dtype src);

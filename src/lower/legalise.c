@@ -178,9 +178,10 @@ static void expm1_(legal *l) {
   op2(l, AC_I_MUL, D, D, T3);
 }
 static void erf_(legal *l) {
-  static const double p[] = {-2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06,
-                             -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
-                             -1.60960333262415e-02};
+  /* 2^-23 too large, all of them: at 4 and beyond the result must be 1 even where Div is a unit too low, or gelu(-inf) is not NaN */
+  static const double p[] = {-2.72614258299577e-10, 2.77068175525229e-08,  -2.10102427128821e-06,
+                             -5.69250707321794e-05, -7.34990717944574e-04, -2.95460016075568e-03,
+                             -1.60960352450321e-02};
   static const double q[] = {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
                              -7.37332916720468e-03, -1.42647390514189e-02};
   ops(l, AC_I_MINS, T0, S, 4);

@@ -57,6 +57,7 @@ acsim_session *acsim_open(const acsim_config *c) {
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->changed, NULL);
   acsim_time_open(s);
+  acsim_perturb_open(s);
   for (int i = 0; i < c->n_buffers; i++) acsim_add_buffer(s, &c->buffers[i]);
   acsim_current = s;
   return s;

@@ -49,6 +49,9 @@ typedef struct {
   int64_t trace_blocks, trace_spans; /* as ac_sim_opts */
   int64_t sample; /* run only so many blocks of each launch (0, or as many as there are: all), chosen by ... */
   uint64_t sample_seed;
+  ac_perturb perturb; /* as ac_sim_opts */
+  uint64_t perturb_seed;
+  const char *perturb_only;
 } acsim_config;
 
 typedef struct acsim_session acsim_session;
@@ -73,6 +76,8 @@ const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dro
 /* The same for what is reported and fails nothing. */
 const ac_sim_fault *acsim_warnings(const acsim_session *s, size_t *n);
 int64_t acsim_ub_peak(const acsim_session *s);    /* most bytes of UB that TPipe buffers of one block took */
+/* Name of row i of ac_error_bounds if its function ran and its bound leaves it room; else NULL. */
+const char *acsim_bounded(const acsim_session *s, int i);
 int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */
 int64_t acsim_last_block_dim(const acsim_session *s);
 /* Modelled time so far (docs/simulator.md, "Time"); modelled is false without it. Lists are sorted, in memory of `a`. */

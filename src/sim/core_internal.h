@@ -197,6 +197,8 @@ struct acsim_session {
   void (*call)(void *);
   void *user;
   int64_t first, count, next, done, arrived, cleared, missing;
+  bool *bounded; /* by row of ac_error_bounds: it ran, and its results may be off */
+  int16_t op_bound[ACSIM_OPS]; /* row of ac_error_bounds of an instruction; -1: exact */
   int64_t *pick; /* the blocks that run, ascending; NULL: [first, first + count) */
   uint64_t phase;
   uint8_t *state;       /* acsim_block_state by rank */
@@ -220,6 +222,11 @@ extern _Thread_local acsim_session *acsim_current;
 
 /* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
 acsim_block *acsim_here(const char *what);
+
+/* core_perturb.c: n results of a function of the library, or of an instruction, when they are computed. */
+void acsim_perturb_open(acsim_session *s);
+void acsim_perturb(acsim_block *b, const char *name, int type, void *d, int64_t n);
+void acsim_perturb_op(acsim_block *b, int op, int type, void *d, int64_t n);
 
 /* Number of the block at a position among those that run, and back (outside of [0, count): it does not run). */
 int64_t acsim_index_at(const acsim_session *s, int64_t position);

@@ -125,7 +125,7 @@ static bool reads_dst(int op) {
          op == ACSIM_OP_FusedMulAddRelu;
 }
 
-void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
+static void compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
   const acsim_vector *v = c->v;
   switch (v->op) {
   case ACSIM_OP_Exp:
@@ -197,6 +197,11 @@ void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int
     break;
   default: break;
   }
+}
+
+void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n) {
+  compute(c, d, a, b, n);
+  if (c->b->s->op_bound[c->v->op] >= 0) acsim_perturb_op(c->b, c->v->op, c->v->dst_type, d, n);
 }
 
 /* ---- the count form of element-wise instructions ---- */

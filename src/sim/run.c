@@ -191,6 +191,8 @@ static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
   r->tiling_bytes = o->tiling_bytes;
   r->workspace = o->workspace;
   r->ub_peak = o->ub_peak;
+  for (int i = 0; i < ac_n_error_bounds && i < AC_RUN_BOUNDS; i++)
+    if (o->bounded[i]) ac_push(a, &r->bounded, ac_error_bounds[i].name);
   ac_run_time_take(a, j, place, &r->time);
   for (uint32_t i = 0; i < o->n_faults && i < AC_RUN_FAULTS; i++) {
     const ac_run_fault *f = &o->faults[i];

@@ -220,7 +220,10 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks,
                                     .sample = j->opts->sample,
-                                    .sample_seed = j->opts->sample_seed});
+                                    .sample_seed = j->opts->sample_seed,
+                                    .perturb = j->opts->perturb,
+                                    .perturb_seed = j->opts->perturb_seed,
+                                    .perturb_only = j->opts->perturb_only});
 }
 
 void *ac_run_map(ac_run_shared *o, int64_t bytes) {
@@ -241,6 +244,7 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
   o->ub_peak = acsim_ub_peak(s);
   o->blocks_run = acsim_blocks_run(s);
+  for (int i = 0; i < ac_n_error_bounds && i < AC_RUN_BOUNDS; i++) o->bounded[i] = acsim_bounded(s, i) != NULL;
   ac_run_time_put(&o->time, j->trace, s);
   acsim_close(s);
 }

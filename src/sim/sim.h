@@ -91,6 +91,13 @@ typedef enum {
   AC_HAZARDS_STRICT, /* yes, as if compiled with --cce-auto-sync=off */
   AC_HAZARDS_OFF
 } ac_hazards;
+/* What becomes of results whose error bound (ac_error_bounds) is above half a unit in the last place. */
+typedef enum {
+  AC_PERTURB_NONE, /* the nominal result */
+  AC_PERTURB_UP,   /* the bound above it, */
+  AC_PERTURB_DOWN, /* below it, */
+  AC_PERTURB_MIXED /* or either, by a seed and the result itself */
+} ac_perturb;
 typedef struct {
   ac_block_order order;
   int threads;      /* host threads that share the blocks; 0: as many as there are cores */
@@ -107,6 +114,9 @@ typedef struct {
   int64_t
       sample; /* run only so many blocks, those of ac_sim_sample; 0: all. Unwritten elements are then not an error */
   uint64_t sample_seed;
+  ac_perturb perturb;
+  uint64_t perturb_seed;
+  const char *perturb_only; /* only the results of this function; NULL: all */
 } ac_sim_opts;
 
 /* Which n of `blocks` blocks a sample with this seed takes: ascending in `to`, which has room for n; every set is equally likely. Returns how
@@ -200,6 +210,7 @@ typedef struct {
   unsigned sandbox_missing;      /* see ac_sandbox_missing */
   AC_VEC(ac_sim_fault) warnings; /* apart from the faults: a run with warnings alone is a good one */
   ac_sim_time time;
+  ac_strvec bounded; /* functions that ran whose results --perturb would move */
   const char *said; /* what the kernel and the host code printed; NULL: nothing */
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */

@@ -55,8 +55,8 @@ static void print_warnings(const ac_verify_report *r, FILE *out) {
       const ac_sim_fault *f = &r->cases.data[i].warnings.data[k];
       bool known = false;
       for (int j = 0; j < n; j++)
-        known = known || (!strcmp(shown[j]->kind, f->kind) && shown[j]->line == f->line && !shown[j]->file == !f->file &&
-                          (!f->file || !strcmp(shown[j]->file, f->file)));
+        known = known || (!strcmp(shown[j]->kind, f->kind) && shown[j]->line == f->line &&
+                          !shown[j]->file == !f->file && (!f->file || !strcmp(shown[j]->file, f->file)));
       if (known) continue;
       shown[n++] = f;
       fprintf(out, "  warning: ");
@@ -144,6 +144,7 @@ static json_t *case_json(const ac_verify_case *c) {
   json_object_set_new(j, "warnings", warnings);
   json_object_set_new(j, "hints", strings(&c->hints));
   json_object_set_new(j, "sampled", json_boolean(c->sampled));
+  json_object_set_new(j, "perturbed_runs", json_integer(c->perturbed));
   json_object_set_new(j, "block_dim", json_integer(c->block_dim));
   json_object_set_new(j, "blocks_run", json_integer(c->blocks_run));
   json_t *blocks = c->sampled ? json_array() : NULL;

@@ -20,6 +20,7 @@ typedef struct {
   double start;
   bool hung; /* a case ran into its time limit */
   unsigned sandbox_missing;
+  ac_strvec bounded;    /* of the last run */
   AC_VEC(int64_t) keys; /* tiling keys that some case reached */
   bool *zero_seen;      /* one an output */
   bool **copy_seen;     /* one an output and tensor input; true: told apart, or never alike in shape */
@@ -163,7 +164,7 @@ static const char *block_numbers(ac_arena *a, const ac_verify_case *c) {
   return ac_buf_str(&b);
 }
 
-static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
+static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c, bool nominal) {
   int64_t compared = 0;
   for (int o = 0; o < v->n_outputs; o++) {
     const ac_sim_tensor *t = &v->tensors[v->n_in + o];
@@ -174,7 +175,7 @@ static void compare_outputs(run *x, ac_vcase *v, ac_verify_case *c) {
     note_error(c, x->p.graph->outputs.data[o].name, &k);
     note_bad(x, v, c, o, &k, &tol);
     const char *side = ac_one_sided(&k);
-    if (!side) continue;
+    if (!side || !nominal) continue;
     fail(x, c, ac_sprintf(x->a, "the results in %s are rounded %s, not to the nearest number", t->name, side));
     ac_push(x->a, &c->hints, "look at the rounding mode of the last Cast");
   }
@@ -219,6 +220,7 @@ static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_ver
   bool ok = ac_sim_run(x->a, x->lib[form], v->tensors, v->n_tensors, v->attrs, v->n_attrs, o, &s, &d);
   x->sandbox_missing |= s.sandbox_missing;
   c->block_dim = s.block_dim;
+  x->bounded = s.bounded;
   if (form == AC_SIM_MSOPGEN && ok && !s.refused) reached(x, s.tiling_key);
   for (size_t i = 0; i < s.faults.len; i++) ac_push(x->a, &c->faults, s.faults.data[i]);
   for (size_t i = 0; i < s.warnings.len; i++) ac_push(x->a, &c->warnings, s.warnings.data[i]);
@@ -244,6 +246,79 @@ static void poison_outputs(ac_vcase *v) {
     if (v->tensors[i].bytes) memset(v->tensors[i].data, POISON, (size_t)v->tensors[i].bytes);
 }
 
+/* One run with its results off; what is found goes to *c. */
+static bool fails_perturbed(run *x, int form, ac_vcase *v, ac_perturb how, const char *only, ac_verify_case *c) {
+  ac_sim_opts o = {.threads = x->o->threads,
+                   .timeout = x->o->case_seconds,
+                   .hazards = x->o->hazards,
+                   .perturb = how,
+                   .perturb_seed = x->o->cases.seed,
+                   .perturb_only = only};
+  poison_outputs(v);
+  if (simulate(x, form, v, &o, c)) compare_outputs(x, v, c, false);
+  return c->verdict == AC_V_FAIL;
+}
+
+/* Which of them it takes for the case to fail: by themselves, or all together. */
+static const char *culprits(run *x, int form, ac_vcase *v, ac_perturb how, const ac_strvec *names) {
+  ac_buf alone;
+  ac_buf_init(&alone, x->a);
+  for (size_t i = 0; names->len > 1 && i < names->len; i++) {
+    ac_verify_case one = {.verdict = AC_V_PASS, .worst_index = -1};
+    if (fails_perturbed(x, form, v, how, names->data[i], &one))
+      ac_printf(&alone, "%s%s", alone.len ? ", or of " : "", names->data[i]);
+  }
+  for (size_t i = 0, all = alone.len; !all && i < names->len; i++)
+    ac_printf(&alone, "%s%s", i ? " and " : "", names->data[i]);
+  return ac_buf_str(&alone);
+}
+
+static void note_inexact(run *x, const ac_strvec *names) {
+  for (size_t i = 0; i < names->len; i++) {
+    bool known = false;
+    for (size_t k = 0; k < x->r->inexact.len; k++) known |= !strcmp(x->r->inexact.data[k], names->data[i]);
+    if (!known) ac_push(x->a, &x->r->inexact, names->data[i]);
+  }
+  x->r->perturbed++;
+}
+
+static void say_perturbed(run *x, ac_verify_case *c, const ac_strvec *names, const char *culprit, const char *edge) {
+  c->why = ac_sprintf(x->a, "right as computed here, but not for every result within its error bound: %s",
+                      c->why ? c->why : "it fails");
+  ac_push(
+      x->a, &c->hints,
+      ac_sprintf(x->a, "it takes the results of %s at the edge of their bounds, %s the nominal ones", culprit, edge));
+  for (size_t k = 0; k < names->len; k++) {
+    const ac_error_bound *b = &ac_error_bounds[ac_error_bound_of(names->data[k])];
+    ac_push(x->a, &c->hints,
+            ac_sprintf(x->a, "%s: within %g units in the last place of float32, %g of float16 (%s)", b->name, b->ulp,
+                       b->half, b->source));
+  }
+}
+
+/* What the device's last bits are is not known for every function. A kernel that is right only for the nominal ones is not right: the
+ * key cases run once more for each edge of the error bounds. */
+static void run_perturbed(run *x, int form, ac_vcase *v, ac_verify_case *c) {
+  static const struct {
+    ac_perturb how;
+    const char *name;
+  } edges[] = {{AC_PERTURB_UP, "above"}, {AC_PERTURB_DOWN, "below"}, {AC_PERTURB_MIXED, "above and below"}};
+  ac_strvec names = x->bounded;
+  if (c->verdict != AC_V_PASS || !v->c->key || !names.len) return;
+  note_inexact(x, &names);
+  for (size_t i = 0; i < AC_COUNT(edges); i++) {
+    ac_verify_case t = *c;
+    memset(&t.faults, 0, sizeof t.faults);
+    memset(&t.warnings, 0, sizeof t.warnings);
+    memset(&t.hints, 0, sizeof t.hints);
+    t.perturbed = ++c->perturbed;
+    if (!fails_perturbed(x, form, v, edges[i].how, NULL, &t)) continue;
+    *c = t;
+    say_perturbed(x, c, &names, culprits(x, form, v, edges[i].how, &names), edges[i].name);
+    return;
+  }
+}
+
 static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
   for (int order = AC_ORDER_FORWARD; order <= AC_ORDER_REVERSE && c->verdict == AC_V_PASS; order++) {
     ac_sim_opts o = {.no_time = true,
@@ -254,7 +329,7 @@ static void run_full(run *x, int form, ac_vcase *v, ac_verify_case *c) {
     poison_outputs(v);
     if (!simulate(x, form, v, &o, c)) return;
     c->blocks_run = c->block_dim;
-    compare_outputs(x, v, c);
+    compare_outputs(x, v, c, true);
     if (c->verdict == AC_V_FAIL && order == AC_ORDER_REVERSE)
       ac_push(x->a, &c->hints, "it fails only when the blocks run in reverse: one block relies on another's result");
     if (c->block_dim <= 1) return; /* one block has one order */
@@ -273,7 +348,7 @@ static void run_sample(run *x, int form, ac_vcase *v, ac_verify_case *c, int64_t
   c->blocks_run = ac_sim_sample(most, o.sample_seed, blocks, pick);
   for (int64_t i = 0; i < c->blocks_run; i++) ac_push(x->a, &c->blocks, pick[i]);
   c->block_dim = blocks;
-  if (c->verdict == AC_V_PASS) compare_outputs(x, v, c);
+  if (c->verdict == AC_V_PASS) compare_outputs(x, v, c, true);
 }
 
 /* Tiling at full size, then the first, the last and a random block. */
@@ -307,10 +382,10 @@ static void run_sampled(run *x, int form, ac_vcase *v, ac_verify_case *c) {
     ac_push(x->a, &c->blocks, pick[k]);
   }
   c->block_dim = blocks;
-  if (c->verdict == AC_V_PASS) compare_outputs(x, v, c);
+  if (c->verdict == AC_V_PASS) compare_outputs(x, v, c, true);
 }
 
-static void judge_case(run *x, int form, ac_vcase *v) {
+static void judge_case(run *x, int form, ac_vcase *v, bool primary) {
   ac_verify_case c = {.name = v->c->name,
                       .form = form_names[form],
                       .shapes = ac_strdup(x->a, v->shapes),
@@ -323,6 +398,7 @@ static void judge_case(run *x, int form, ac_vcase *v) {
     run_sampled(x, form, v, &c);
   else
     run_full(x, form, v, &c);
+  if (primary && !v->sampled) run_perturbed(x, form, v, &c);
   c.wall = ac_now() - start;
   ac_push(x->a, &x->r->cases, c);
 }
@@ -365,7 +441,7 @@ static void run_case(run *x, size_t i, int primary) {
     return;
   }
   for (int form = 0; form < AC_FORMS; form++)
-    if (x->lib[form] && (form == primary || k->key)) judge_case(x, form, v);
+    if (x->lib[form] && (form == primary || k->key)) judge_case(x, form, v, form == primary);
   if (!v->sampled) try_decoys(x, v);
   ac_vcase_free(v);
   ac_arena_free(mine);
@@ -402,6 +478,14 @@ static void notes(run *x, int primary) {
               "pages of their results were compared");
       break;
     }
+  if (r->perturbed) {
+    ac_buf b;
+    ac_buf_init(&b, x->a);
+    for (size_t i = 0; i < r->inexact.len; i++) ac_printf(&b, "%s%s", i ? ", " : "", r->inexact.data[i]);
+    ac_push(x->a, &r->notes,
+            ac_sprintf(x->a, "%d key case%s also ran with the results of %s at either edge of their error bounds",
+                       r->perturbed, r->perturbed == 1 ? "" : "s", ac_buf_str(&b)));
+  }
   const char *missing = ac_sandbox_missing(x->a, x->sandbox_missing);
   if (missing) ac_push(x->a, &r->notes, missing);
 }

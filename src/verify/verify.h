@@ -140,8 +140,9 @@ typedef struct {
   ac_strvec hints;
   bool sampled; /* only some blocks ran */
   int64_t block_dim, blocks_run, elements;
-  double wall;                   /* seconds on this host */
-  AC_VEC(int64_t) blocks;        /* of a sampled case: which ran */
+  double wall;            /* seconds on this host */
+  AC_VEC(int64_t) blocks; /* of a sampled case: which ran */
+  int perturbed; /* further runs with results at the edge of their error bounds (key cases, where such functions run) */
   AC_VEC(ac_sim_fault) warnings; /* fail nothing */
 } ac_verify_case;
 
@@ -153,6 +154,8 @@ typedef struct {
   ac_strvec blind; /* decoys that no case could tell from the right answer */
   bool ok;
   double wall;
+  ac_strvec inexact; /* functions of the kernel whose results are known up to an error bound only */
+  int perturbed;     /* cases that were also run at the edges of those bounds */
 } ac_verify_report;
 
 typedef struct {

@@ -297,7 +297,7 @@ static void reference(void **unused) {
 #define P(id, name, sig, where, scratch) name,
 #include "craft/prims.def"
 #undef P
-#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, src) dsl,
+#define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, half, src) dsl,
 #include "isa/insts.def"
 #undef I
   };

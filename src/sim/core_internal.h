@@ -226,6 +226,8 @@ acsim_block *acsim_here(const char *what);
 /* core_perturb.c: n results of a function of the library, or of an instruction, when they are computed. */
 void acsim_perturb_open(acsim_session *s);
 void acsim_perturb(acsim_block *b, const char *name, int type, void *d, int64_t n);
+int acsim_loose_bound(const char *name); /* row of ac_error_bounds with a bound above half a unit; -1: none */
+void acsim_perturb_row(acsim_block *b, int id, int type, void *d, int64_t n);
 void acsim_perturb_op(acsim_block *b, int op, int type, void *d, int64_t n);
 
 /* Number of the block at a position among those that run, and back (outside of [0, count): it does not run). */

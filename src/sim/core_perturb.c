@@ -40,7 +40,7 @@ static void move(const acsim_session *s, int id, int type, void *d, uint32_t k, 
   for (int64_t i = 0; i < n; i++) p[i] = (uint16_t)step(p[i], 0x8000, inf, k, upward(s, id, p[i]));
 }
 
-static void perturb(acsim_block *b, int id, int type, void *d, int64_t n) {
+void acsim_perturb_row(acsim_block *b, int id, int type, void *d, int64_t n) {
   if (id < 0 || (type != ACSIM_F32 && type != ACSIM_F16 && type != ACSIM_BF16)) return;
   double bound = type == ACSIM_F32 ? ac_error_bounds[id].ulp : ac_error_bounds[id].half;
   if (!(bound > 0.5)) return;
@@ -50,19 +50,20 @@ static void perturb(acsim_block *b, int id, int type, void *d, int64_t n) {
 }
 
 void acsim_perturb(acsim_block *b, const char *name, int type, void *d, int64_t n) {
-  perturb(b, ac_error_bound_of(name), type, d, n);
+  acsim_perturb_row(b, ac_error_bound_of(name), type, d, n);
 }
 
 void acsim_perturb_op(acsim_block *b, int op, int type, void *d, int64_t n) {
-  perturb(b, b->s->op_bound[op], type, d, n);
+  acsim_perturb_row(b, b->s->op_bound[op], type, d, n);
+}
+
+int acsim_loose_bound(const char *name) {
+  int id = ac_error_bound_of(name);
+  return id >= 0 && (ac_error_bounds[id].ulp > 0.5 || ac_error_bounds[id].half > 0.5) ? id : -1;
 }
 
 void acsim_perturb_open(acsim_session *s) {
-  for (int op = 0; op < ACSIM_OPS; op++) {
-    int id = ac_error_bound_of(acsim_op_names[op]);
-    bool loose = id >= 0 && (ac_error_bounds[id].ulp > 0.5 || ac_error_bounds[id].half > 0.5);
-    s->op_bound[op] = (int16_t)(loose ? id : -1);
-  }
+  for (int op = 0; op < ACSIM_OPS; op++) s->op_bound[op] = (int16_t)acsim_loose_bound(acsim_op_names[op]);
   s->bounded = AC_NEW_N(s->arena, bool, ac_n_error_bounds);
 }
 

@@ -15,6 +15,7 @@ typedef struct {
   const acsim_rows *c;
   const char *name;
   acsim_at at;
+  int bound; /* row of ac_error_bounds; -1: its results are exact */
 } rows_call;
 
 static inline int rows_es(const rows_call *r, int k) {
@@ -27,7 +28,9 @@ static inline float rows_get(const rows_call *r, int k, int64_t i) {
   return (float)ac_load((ac_dtype)r->c->type[k], rows_data(r, k), i);
 }
 static inline void rows_put(const rows_call *r, int k, int64_t i, float v) {
-  ac_store((ac_dtype)r->c->type[k], rows_data(r, k), i, (double)v);
+  int type = r->c->type[k];
+  ac_store((ac_dtype)type, rows_data(r, k), i, (double)v);
+  if (r->bound >= 0) acsim_perturb_row(r->b, r->bound, type, rows_data(r, k) + i * acsim_type_bytes(type), 1);
 }
 /* Operand k: `n` elements from the start. how 0: absent. */
 typedef struct {

@@ -25,7 +25,7 @@ typedef void (*acsim_entry_run_fn)(void *const *args);
 /* How far the child came; kept in shared memory so that the parent can say where it died. */
 typedef enum { AC_STAGE_LOAD, AC_STAGE_SHAPES, AC_STAGE_TILING, AC_STAGE_BLOCKS, AC_STAGE_DONE } ac_run_stage;
 
-enum { AC_RUN_FAULTS = 200, AC_RUN_TILING = 64 << 10, AC_RUN_BOUNDS = 256 };
+enum { AC_RUN_FAULTS = 200, AC_RUN_TILING = 64 << 10, AC_RUN_BOUNDS = 512 };
 typedef struct {
   char kind[40], message[600], file[300];
   int32_t line;

@@ -4,6 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 k=$AC_SOURCE/tests/cli/kernels
+add=$AC_SOURCE/data/examples/ascendc/add.cpp
 cd "$work"
 python=${PYTHON:-/usr/bin/python3}
 
@@ -49,44 +50,44 @@ write('one.npy', 'f4', (64,), [1.0] * 64)"
 
 # ---- arguments in the kernel's order, fields by name
 io="--in x.npy --in y.npy --out z.npy:float32:32x64 --blocks 4"
-run 0 'AddTilingData' "$k/add.cpp" $io --tiling 'totalLength=2048,tileNum=4,alpha=[0,0.25]'
+run 0 'AddTilingData' "$add" $io --tiling 'totalLength=2048,tileNum=4,alpha=[0,0.25]'
 py "
 shape, v = read('z.npy')
 assert shape == (32, 64), shape
 assert v == [i * 0.5 + 0.25 for i in range(2048)]"
-run 0 'not given, so as they begin: alpha' "$k/add.cpp" $io --tiling totalLength=2048 --tiling tileNum=4
+run 0 'not given, so as they begin: alpha' "$add" $io --tiling totalLength=2048 --tiling tileNum=4
 py "assert read('z.npy')[1] == [i * 0.5 for i in range(2048)]"
-run 0 '' "$k/add.cpp" $io --workspace 1024 --tiling 'totalLength=2048,tileNum=8,alpha[1]=2' --order reverse --threads 1
+run 0 '' "$add" $io --workspace 1024 --tiling 'totalLength=2048,tileNum=8,alpha[1]=2' --order reverse --threads 1
 py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
 printf '\000\010\000\000\004\000\000\000\000\000\000\000\000\000\000\100' >tiling.bin
-run 0 '16 bytes' "$k/add.cpp" $io --tiling tiling.bin
+run 0 '16 bytes' "$add" $io --tiling tiling.bin
 py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
 # the dtypes of the tensors are the kernel's DTYPE_X
-run 0 float16 "$k/add.cpp" --in h.npy --in h.npy --out z.npy:float16:2048 --blocks 4 --tiling totalLength=2048,tileNum=4,alpha=[0,1]
+run 0 float16 "$add" --in h.npy --in h.npy --out z.npy:float16:2048 --blocks 4 --tiling totalLength=2048,tileNum=4,alpha=[0,1]
 py "assert read('z.npy')[1] == [2.0 * (i % 64) for i in range(2048)]"
-run 2 'No such file' "$k/add.cpp" --in b.npy:float16x --in b.npy --out z.npy:float16:2048 --blocks 4
+run 2 'No such file' "$add" --in b.npy:float16x --in b.npy --out z.npy:float16:2048 --blocks 4
 
 # ---- what does not fit is said, and no file is written
 rm -f z.npy
-run 2 "did you mean 'tileNum'" "$k/add.cpp" $io --tiling totalLength=2048,tilenum=4
-run 2 '65536 does not fit field tileNum' "$k/add.cpp" $io --tiling totalLength=2048,tileNum=65536
-run 2 '0.5 does not fit field tileNum' "$k/add.cpp" $io --tiling totalLength=2048,tileNum=0.5
-run 2 '3 values for field alpha' "$k/add.cpp" $io --tiling totalLength=2048,alpha=[1,2,3]
-run 2 'one file or fields, not both' "$k/add.cpp" $io --tiling npy.py --tiling x=1
+run 2 "did you mean 'tileNum'" "$add" $io --tiling totalLength=2048,tilenum=4
+run 2 '65536 does not fit field tileNum' "$add" $io --tiling totalLength=2048,tileNum=65536
+run 2 '0.5 does not fit field tileNum' "$add" $io --tiling totalLength=2048,tileNum=0.5
+run 2 '3 values for field alpha' "$add" $io --tiling totalLength=2048,alpha=[1,2,3]
+run 2 'one file or fields, not both' "$add" $io --tiling npy.py --tiling x=1
 printf 'abc' >short.bin
-run 2 'file has 3 bytes' "$k/add.cpp" $io --tiling short.bin
-run 2 'tiling is not given' "$k/add.cpp" $io
-run 2 'takes 5 arguments' "$k/add.cpp" --in x.npy --out z.npy:float32:2048 --blocks 4
-run 2 'how many blocks' "$k/add.cpp" --in x.npy
-run 2 'a file, a dtype and a shape' "$k/add.cpp" --in x.npy --out z.npy --blocks 4
-run 2 'there is no such file' "$k/add.cpp" $io --tiling nothing.bin
-run 2 'no kernel .sub_custom' "$k/add.cpp" $io --entry sub_custom
+run 2 'file has 3 bytes' "$add" $io --tiling short.bin
+run 2 'tiling is not given' "$add" $io
+run 2 'takes 5 arguments' "$add" --in x.npy --out z.npy:float32:2048 --blocks 4
+run 2 'how many blocks' "$add" --in x.npy
+run 2 'a file, a dtype and a shape' "$add" --in x.npy --out z.npy --blocks 4
+run 2 'there is no such file' "$add" $io --tiling nothing.bin
+run 2 'no kernel .sub_custom' "$add" $io --entry sub_custom
 run 2 'goes to that file' "$k/launch.cpp" --entry 'shift<float>' --out z.npy:float32:1 --out z.npy:float32:1 --blocks 1
 echo 'void f();' >none.cpp
 run 2 'no __global__ function' none.cpp --blocks 1
 [ ! -e z.npy ]
 # a fault: exit 1, the place, and the output can be looked at
-run 1 'gm-out-of-bounds.*of z, which has 2000\|writes elements' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2000 --blocks 4 \
+run 1 'gm-out-of-bounds.*of z, which has 2000\|writes elements' "$add" --in x.npy --in y.npy --out z.npy:float32:2000 --blocks 4 \
   --tiling totalLength=2048,tileNum=4
 [ -e z.npy ]
 
@@ -121,12 +122,12 @@ assert read('one.npy')[1] == [1.0] * 64"
 run 2 '--hazards is on, strict or off' "$k/launch.cpp" --entry careless --inout one.npy --blocks 1 --hazards maybe
 
 # ---- some blocks only: chosen by the seed, said, and what the others would write is not missed
-run 0 'only blocks [0-9]*, [0-9]* of 8 ran' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 \
+run 0 'only blocks [0-9]*, [0-9]* of 8 ran' "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 \
   --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
 cp out first
-run 0 '' "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
+run 0 '' "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
 [ "$(grep sample: first)" = "$(grep sample: out)" ]
-"$ASCENDCRAFT" run "$k/add.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 \
+"$ASCENDCRAFT" run "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 \
   --sample-blocks 3 --seed 6 --json >json
 "$python" -c "
 import json
@@ -136,7 +137,7 @@ assert len(b) == 3 and sorted(set(b)) == b and b[-1] < 8, j"
 
 # ---- limits, JSON, what a kernel prints
 run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
-"$ASCENDCRAFT" run "$k/add.cpp" $io --tiling totalLength=2048,tileNum=4 --json >json
+"$ASCENDCRAFT" run "$add" $io --tiling totalLength=2048,tileNum=4 --json >json
 "$python" -c "
 import json
 j = json.load(open('json'))

@@ -160,6 +160,23 @@ static void ub_overrun(void **s) {
          20000, "ub-out-of-bounds", NULL);
 }
 
+/* Right for the simulator's own last bits of Reciprocal, wrong for those that a device may have. */
+static void lucky(void **s) {
+  (void)s;
+  broken("lucky", "AscendC::Muls(y, x, slope_, n);",
+         "AscendC::Duplicate(y, 1.0f / slope_, n); AscendC::Reciprocal(y, y, n); AscendC::Mul(y, x, y, n);", 20000,
+         NULL, "the results of Reciprocal at the edge of their bounds, above the nominal ones");
+  ac_verify_report r =
+      verify(project("lucky2", false, "AscendC::Muls(y, x, slope_, n);",
+                     "AscendC::Duplicate(y, slope_ * slope_, n); AscendC::Sqrt(y, y, n); AscendC::Mul(y, x, y, n);"),
+             1u << AC_SIM_MSOPGEN, 20000);
+  if (!r.ok) ac_verify_print(&r, stderr, true, false);
+  assert_true(r.ok); /* off by one unit: within tolerance, and said */
+  assert_true(r.perturbed >= 2);
+  assert_int_equal(r.inexact.len, 1);
+  assert_string_equal(r.inexact.data[0], "Sqrt");
+}
+
 /* A kernel that hangs costs one time limit, not one a case. */
 static void endless_loop(void **s) {
   (void)s;
@@ -198,9 +215,31 @@ static void large_shapes_are_sampled(void **s) {
       if (c->verdict != AC_V_PASS) ac_verify_print(&r, stderr, true, false);
       assert_int_equal(c->verdict, AC_V_PASS);
       assert_int_equal(c->blocks_run, 3);
-      assert_non_null(strstr(c->why, "3 of 48 blocks"));
+      assert_non_null(strstr(c->why, "blocks 0, 47, ") && strstr(c->why, " of 48, "));
     }
   }
+}
+
+/* As many blocks as were asked for, chosen by the seed, in one launch. */
+static void asked_number_of_blocks(void **s) {
+  (void)s;
+  ac_diags d;
+  ac_diags_init(&d, a);
+  ac_shape_arg arg = {.input = "x", .rank = 2, .dim = {4096, 3001}};
+  ac_verify_opts o = {
+      .dir = project("sampled2", false, NULL, NULL),
+      .forms = 1u << AC_SIM_MSOPGEN,
+      .sample_blocks = 4,
+      .cases = {.shapes = &arg, .n_shapes = 1, .own_elements = 1 << 20, .max_elements = 1, .seed = 3}};
+  ac_verify_report r;
+  assert_true(ac_verify(a, &o, &r, &d));
+  const ac_verify_case *c = &r.cases.data[0];
+  int64_t pick[4];
+  assert_int_equal(ac_sim_sample(4, 3, 48, pick), 4);
+  assert_true(c->sampled && c->verdict == AC_V_PASS);
+  assert_int_equal(c->blocks_run, 4);
+  assert_int_equal(c->blocks.len, 4);
+  assert_memory_equal(c->blocks.data, pick, sizeof pick);
 }
 
 static void bad_projects(void **s) {
@@ -225,9 +264,16 @@ static void bad_projects(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_it_is),      cmocka_unit_test(dropped_tail), cmocka_unit_test(skipped_store),
-      cmocka_unit_test(offset_by_one), cmocka_unit_test(ub_overrun),   cmocka_unit_test(large_shapes_are_sampled),
-      cmocka_unit_test(endless_loop),  cmocka_unit_test(bad_projects),
+      cmocka_unit_test(as_it_is),
+      cmocka_unit_test(dropped_tail),
+      cmocka_unit_test(skipped_store),
+      cmocka_unit_test(offset_by_one),
+      cmocka_unit_test(ub_overrun),
+      cmocka_unit_test(lucky),
+      cmocka_unit_test(large_shapes_are_sampled),
+      cmocka_unit_test(asked_number_of_blocks),
+      cmocka_unit_test(endless_loop),
+      cmocka_unit_test(bad_projects),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -336,8 +336,8 @@ void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, 
                        const void *scalar, int64_t n);
 /* Binary tree over neighbours; lanes outside the mask are absent. The result is in `type`. */
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate);
-/* The same for `rows` whole repeats after one another, a result each. */
-void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, bool saturate);
+/* The same for `rows` rows of `lanes` (a power of two, at most 128) after one another, a result each. */
+void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, int lanes, bool saturate);
 /* Where the largest or smallest of n > 0 elements is, the first one among equals. False: a NaN is among them, or the type is neither float nor
  * half. */
 bool acsim_math_peak(int type, const void *a, int64_t n, bool largest, int64_t *index);

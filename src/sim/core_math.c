@@ -207,6 +207,23 @@ static void saturate16(int dtype, uint16_t *d, int64_t n) {
   }
 }
 
+static bool is_small_int(int type) {
+  return type == ACSIM_I32 || type == ACSIM_I16 || type == ACSIM_I8 || type == ACSIM_U8;
+}
+/* Rounded to 32 bits, which saturate, and from there into the narrower range. */
+static void float_to_int(int dtype, int type, int r, void *d, const void *a, int64_t n) {
+  const acsim_simd *s = acsim_simd_now();
+  int es = acsim_type_bytes(type), ds = acsim_type_bytes(dtype);
+  for (int64_t at = 0; at < n; at += CHUNK) {
+    float x[CHUNK];
+    int32_t k[CHUNK];
+    int64_t m = n - at < CHUNK ? n - at : CHUNK;
+    to_float(type, x, (const uint8_t *)a + at * es, m);
+    s->f32_to_i32(k, x, r, m);
+    s->narrow_i32(dtype, (uint8_t *)d + at * ds, k, m);
+  }
+}
+
 void acsim_math_cast(int dtype, int type, int r, void *d, const void *a, int64_t n, bool saturate) {
   const acsim_simd *s = acsim_simd_now();
   bool nearest = r == AC_RN_NONE || r == AC_RN_RINT;
@@ -222,6 +239,8 @@ void acsim_math_cast(int dtype, int type, int r, void *d, const void *a, int64_t
     s->f32_to_i32(d, a, r, n);
   else if (type == ACSIM_I32 && dtype == ACSIM_F32 && nearest)
     s->i32_to_f32(d, a, n);
+  else if ((type == ACSIM_F32 || type == ACSIM_F16 || type == ACSIM_BF16) && is_small_int(dtype))
+    float_to_int(dtype, type, r, d, a, n);
   else
     cast_slow(dtype, type, r, d, a, n);
   if (saturate && !nearest && (dtype == ACSIM_F16 || dtype == ACSIM_BF16)) saturate16(dtype, d, n);
@@ -276,11 +295,11 @@ void acsim_math_select(int bytes, void *d, const uint8_t *bits, int64_t period, 
   }
 }
 
-/* Whole repeats of 64 floats or 128 halves: their trees level by level, many at a time. */
-void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, bool saturate) {
+/* Their trees level by level, many at a time. */
+void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, int lanes, bool saturate) {
   const acsim_simd *s = acsim_simd_now();
   enum { ROWS = 16, MOST = 128 };
-  int lanes = type == ACSIM_F32 ? 64 : MOST, bytes = acsim_type_bytes(type);
+  int bytes = acsim_type_bytes(type);
   for (int64_t at = 0; at < rows; at += ROWS) {
     float x[ROWS * MOST];
     uint16_t h[ROWS * MOST / 2];
@@ -321,7 +340,7 @@ bool acsim_math_peak(int type, const void *a, int64_t n, bool largest, int64_t *
 void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2], int lanes, bool saturate) {
   if ((type == ACSIM_F32 && lanes == 64 && mask[0] == ~0ull) ||
       (type != ACSIM_F32 && lanes == 128 && (mask[0] & mask[1]) == ~0ull)) {
-    acsim_math_sum_rows(type, d, a, 1, saturate);
+    acsim_math_sum_rows(type, d, a, 1, lanes, saturate);
     return;
   }
   float x[128] = {0};

@@ -33,6 +33,8 @@ typedef struct {
   /* NaN gives 0, what is beyond the range its end; r: an ac_round */
   void (*f32_to_i32)(int32_t *d, const float *a, int r, int64_t n);
   void (*i32_to_f32)(float *d, const int32_t *a, int64_t n);
+  /* to ACSIM_I32, I16, I8 or U8: saturates */
+  void (*narrow_i32)(int dtype, void *d, const int32_t *a, int64_t n);
   /* mode as acsim_math_compare_bits; n a multiple of 8; b NULL: the scalar */
   void (*compare_f32)(int mode, uint8_t *bits, const float *a, const float *b, float y, int64_t n);
   void (*compare_i32)(int mode, uint8_t *bits, const int32_t *a, const int32_t *b, int32_t y, int64_t n);

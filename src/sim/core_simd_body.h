@@ -314,6 +314,18 @@ static void f32_to_i32(int32_t *d, const float *a, int r, int64_t n) {
   }
 }
 
+#define NARROW(T, least, most)                                                                         \
+  for (int64_t i = 0; i < n; i++) ((T *)d)[i] = (T)(a[i] < least ? least : a[i] > most ? most : a[i]); \
+  break
+static void narrow_i32(int dtype, void *d, const int32_t *a, int64_t n) {
+  switch (dtype) {
+  case ACSIM_I16: NARROW(int16_t, INT16_MIN, INT16_MAX);
+  case ACSIM_I8: NARROW(int8_t, INT8_MIN, INT8_MAX);
+  case ACSIM_U8: NARROW(uint8_t, 0, UINT8_MAX);
+  default: memcpy(d, a, (size_t)n * sizeof *a); break;
+  }
+}
+
 /* ---- compare and select ---- */
 
 enum { FEW = 64 };
@@ -466,6 +478,7 @@ const acsim_simd LEVEL_TABLE = {
     .to_bf = to_bf,
     .f32_to_i32 = f32_to_i32,
     .i32_to_f32 = i32_to_f32,
+    .narrow_i32 = narrow_i32,
     .compare_f32 = compare_f32,
     .compare_i32 = compare_i32,
     .select16 = select16,

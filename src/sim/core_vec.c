@@ -390,11 +390,10 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
   acsim_access all = {name, t, off, acsim_vec_range(c, bytes, block_stride), 1, how};
   if (all.bytes && acsim_allowed(c->b, &all, 1)) return acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &all, 1);
   for (int first = 0; first < c->lanes; first += per_block) {
-    int lo = -1, hi = -1;
-    bool gaps = false;
-    for (int k = first; k < first + per_block && k < c->lanes; k++)
-      if (lane_on(r, k)) gaps = gaps || (hi >= 0 && hi != k - 1), lo = lo < 0 ? k : lo, hi = k;
-    if (lo < 0) continue;
+    uint32_t on = acsim_vec_block_lanes(c, first, per_block);
+    if (!on) continue;
+    int lo = first + __builtin_ctz(on), hi = first + 31 - __builtin_clz(on);
+    bool gaps = hi - lo + 1 != __builtin_popcount(on);
     acsim_access x = {name,
                       t,
                       off + lane_offset(lo, bytes, block_stride),
@@ -413,21 +412,6 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
     }
   }
   return true;
-}
-void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
-                             int block_stride) {
-  int64_t range = acsim_vec_range(c, bytes, block_stride);
-  if (range) {
-    memcpy(to, acsim_data(c->b, t, off), (size_t)range);
-    memset(to + range, 0, (size_t)(c->lanes * bytes - range));
-    return;
-  }
-  for (int k = 0; k < c->lanes; k++) {
-    if (!lane_on(c->v->repeat, k))
-      memset(to + k * bytes, 0, (size_t)bytes);
-    else
-      memcpy(to + k * bytes, acsim_data(c->b, t, off + lane_offset(k, bytes, block_stride)), (size_t)bytes);
-  }
 }
 static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
                            int block_stride) {
@@ -629,7 +613,7 @@ static void sum_count(const call *c) {
     const uint8_t *src = acsim_data(c->b, v->a, at * c->es);
     rows = rows > ROWS ? ROWS : rows;
     if (rows) {
-      acsim_math_sum_rows(v->type, part, src, rows, c->saturate);
+      acsim_math_sum_rows(v->type, part, src, rows, c->lanes, c->saturate);
     } else {
       uint64_t m[2];
       masks(m, few);
@@ -809,6 +793,7 @@ static void part_reduce(const call *c) {
     uint8_t lanes[REPEAT_BYTES];
     if (!acsim_vec_touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
     acsim_vec_gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
+    if (acsim_vec_groups(c, lanes, od, group)) continue;
     for (int g = 0; g < c->lanes / group; g++) {
       uint64_t m[2] = {0, 0};
       best top = {0};

@@ -40,9 +40,14 @@ void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, i
 /* n lanes at d from a, b and the scalar: all the element-wise instructions. */
 void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n);
 /* core_vec_plain.c: bytes of an operand that a repeat touches when they are one range; else 0. */
+/* The lanes of a block that are on: `per` lanes from `first` on, at most 32. */
+uint32_t acsim_vec_block_lanes(const call *c, int first, int per);
 int64_t acsim_vec_range(const call *c, int bytes, int block_stride);
 /* Repeats [repeat, repeat + repeats) of an element-wise instruction at once. False: nothing is done, they are not so simple. */
 bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
+/* A repeat of BlockReduce... and PairReduceSum with all lanes on, which are at `lanes`: a result for each group of them to byte `off` of dst.
+ * False: nothing is done. */
+bool acsim_vec_groups(const call *c, const uint8_t *lanes, int64_t off, int group);
 
 /* core_mask.c: does the mask mean what the instruction takes it for? Then it is what the register holds. */
 void acsim_mask_check(const call *c);

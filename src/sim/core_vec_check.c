@@ -76,7 +76,7 @@ static int64_t at_of(const operand *o, int64_t k, int lane) {
   return o->t->addr + k * o->repeat + lane / per * o->block + (int64_t)(lane % per) * o->bytes;
 }
 static int64_t last_of(const operand *o, const call *c, int64_t repeats) {
-  return at_of(o, repeats - 1, c->lanes - 1) + BLOCK_BYTES;
+  return at_of(o, repeats - 1, c->lanes - 1) + o->bytes; /* blocks follow each other, or lie on each other */
 }
 static bool apart(const call *c, const operand *x, const operand *y, int64_t repeats) {
   return x->t->mem != y->t->mem || last_of(x, c, repeats) <= y->t->addr || last_of(y, c, repeats) <= x->t->addr;

@@ -30,6 +30,14 @@ void acsim_vec_compare_strided(const call *c) {
   }
 }
 
+/* Eight elements to eight blocks. */
+static void spread_blocks(uint8_t *d, const uint8_t *eight, int bytes) {
+  for (int j = 0; j < 8; j++, d += BLOCK_BYTES) {
+    memcpy(d, eight + (ptrdiff_t)j * bytes, (size_t)bytes);
+    for (int n = bytes; n < BLOCK_BYTES; n *= 2) memcpy(d + n, d, (size_t)n);
+  }
+}
+
 /* Each of 8 elements a repeat fills one 32-byte block. */
 void acsim_vec_brcb(const call *c) {
   const acsim_vector *v = c->v;
@@ -46,6 +54,13 @@ void acsim_vec_brcb(const call *c) {
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
     uint8_t eight[64];
     memcpy(eight, acsim_data(c->b, v->a, s.off), 8 * (size_t)c->es);
+    acsim_access all = {"dst", v->dst, (int64_t)k * r->dst_repeat * BLOCK_BYTES, 8 * BLOCK_BYTES, 1, ACSIM_WRITE};
+    if (r->dst_block == 1 && acsim_allowed(c->b, &all, 1)) { /* the usual: in one piece */
+      acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &all, 1);
+      spread_blocks(acsim_data(c->b, v->dst, all.off), eight, c->es);
+      mark(c, v->dst, all.off, all.bytes);
+      continue;
+    }
     for (int j = 0; j < 8; j++) {
       acsim_access d = {"dst",       v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES,
                         BLOCK_BYTES, 1,      ACSIM_WRITE};

@@ -45,9 +45,11 @@ ac_profile ac_profile_of(const ac_sim_time *t) {
 static const struct {
   const char *what, *event, *hint;
 } hints[] = {
-    {"AllocTensor", "V_MTE2", "a second buffer in that queue (InitBuffer with 2) lets the next load run meanwhile"},
-    {"AllocTensor", "MTE3_V", "a second buffer in the output queue lets the vector unit go on while the store runs"},
-    {"AllocTensor", "MTE3_MTE2", "a second buffer in that queue lets the next load run while the store does"},
+    {"AllocTensor", "V_MTE2", "one more buffer in that queue (InitBuffer) lets loads run further ahead"},
+    {"AllocTensor", "MTE3_V",
+     "one more buffer in that queue (InitBuffer) lets the vector unit go on while the store runs"},
+    {"AllocTensor", "MTE3_MTE2",
+     "one more buffer in that queue (InitBuffer) lets the next load run while the store does"},
     {"DeQue", "MTE2_V", "loads are late: fewer bytes, larger pieces, or one more buffer so that they start earlier"},
     {"DeQue", "V_MTE3", "stores wait for results: less vector work a byte, or smaller tiles at the end"},
     {"DeQue", "MTE2_MTE3", "stores wait for loads: one more buffer so that loads start earlier"},
@@ -180,6 +182,9 @@ static void profile_text(ac_buf *b, const ac_target *x, const ac_sim_time *t) {
   if (t->blocks_run < t->blocks_all) ac_printf(b, ", of which %lld ran and stand for all", (long long)t->blocks_run);
   ac_puts(b, "\nbound    ");
   bound_text(b, &p, t);
+  if (t->cores.len < (size_t)x->chip->vector_cores)
+    ac_printf(b, "         %d cores have nothing to do: more blocks would share the work\n",
+              x->chip->vector_cores - (int)t->cores.len);
   ac_printf(b, "bytes    %s", t->blocks_run < t->blocks_all ? "of the blocks that ran: " : "");
   bytes_text(b, t->bytes_in);
   ac_puts(b, " loaded, ");

@@ -51,7 +51,7 @@ static ac_op_cost op_cost(reader *r, const json_t *table, const char *name) {
   o.head = number(r, row, name, "head");
   o.tail = number(r, row, name, "tail");
   o.fixed = optional(row, "fixed");
-  o.count_floor = optional(row, "count_floor");
+  o.count_extra = optional(row, "count_extra");
   return o;
 }
 
@@ -81,8 +81,7 @@ const ac_op_cost *ac_cost_of(const ac_costs *c, const char *name) {
 double ac_cost_vector(const ac_op_cost *o, ac_dtype d, int64_t n, double least_repeat, bool count_form) {
   double each = d < AC_DTYPE_COUNT ? o->repeat[d] : o->any;
   if (each < least_repeat) each = least_repeat;
-  double t = o->fixed + each * (double)n;
-  return count_form && t < o->count_floor ? o->count_floor : t;
+  return o->fixed + each * (double)n + (count_form ? o->count_extra : 0);
 }
 
 /* ---- the rest ---- */

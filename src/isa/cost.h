@@ -16,7 +16,7 @@ typedef struct {
   double head;                   /* more when the unit had nothing to do */
   double tail;                   /* more until a waiting consumer may start */
   double fixed;                  /* more for every call */
-  double count_floor;            /* least of the count form */
+  double count_extra;            /* more for a call of the count form */
 } ac_op_cost;
 
 typedef struct {

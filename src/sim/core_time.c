@@ -206,12 +206,20 @@ typedef struct {
   int64_t head, body, after;
 } spans;
 
-static spans vector_spans(const acsim_time *t, const time_pending *p) {
+/* The larger of the sources; of the destinations where there is none. Scratch tensors are written only. */
+static int64_t largest_operand(const time_pending *p) {
+  int64_t most[2] = {0, 0};
+  for (int i = 0; i < p->n; i++) {
+    int64_t *m = &most[p->x[i].how & ACSIM_READ ? 0 : 1];
+    *m = later(*m, p->x[i].bytes);
+  }
+  return most[0] ? most[0] : most[1];
+}
+
+static spans vector_spans(const time_pending *p) {
   const ac_op_cost *row = p->row;
-  int64_t most = 0;
-  for (int i = 0; i < p->n; i++) most = later(most, p->x[i].bytes);
-  int64_t body = p->known ? p->ticks : ticks(ac_cost_vector(row, AC_NODTYPE, (most + 255) / 256, 0, false));
-  (void)t;
+  int64_t repeats = (largest_operand(p) + 255) / 256;
+  int64_t body = p->known ? p->ticks : ticks(ac_cost_vector(row, AC_NODTYPE, repeats, 0, false));
   return (spans){ticks(row->head), body, ticks(row->tail)};
 }
 
@@ -264,7 +272,7 @@ static void schedule(acsim_block *b) {
   int64_t start = later(later(t->free[u], t->now), later(t->ready[u], wait));
   bool idle = start > t->free[u];
   if (idle) stall(b, u, start - t->free[u], reason(t, u, start, wait, &by, p->at));
-  spans s = vector ? vector_spans(t, p) : copy_spans(t, p);
+  spans s = vector ? vector_spans(p) : copy_spans(t, p);
   int64_t taken = s.body + (idle || !t->n_starts[u] ? s.head : 0);
   t->starts[u][t->n_starts[u]++ % TIME_QUEUE] = start;
   t->busy[u] += taken;

@@ -2,6 +2,7 @@
 # `ascendcraft profile`: the table, the JSON, the trace and the picture say the same of one run, for a file and for its project.
 set -eu
 craft=${ASCENDCRAFT:?}
+python=${PYTHON:-/usr/bin/python3}
 fail() {
   echo "FAIL: $*" >&2
   exit 1
@@ -32,7 +33,7 @@ done
 "$craft" profile project --json >b.json
 "$craft" profile project --json --threads 1 --order reverse >c.json
 "$craft" run gelu.py --json >d.json
-python3 - <<'EOF'
+"$python" - <<'EOF'
 import json
 
 def load(name):
@@ -76,6 +77,34 @@ EOF
 head -c 4 t.svg | grep -q '<svg' || fail "no picture"
 grep -q 'not measured' t.svg || fail "the picture does not say what it is"
 tail -n 1 t.svg | grep -q '</svg>' || fail "the picture has no end"
+
+# a kernel's source: with one buffer a queue, loads wait for the vector unit, and the report names the lines of both
+cp "$AC_SOURCE/tests/cli/kernels/stream.cpp" .
+"$python" - <<'EOF'
+import struct
+
+n = 4 * 16 * 4096
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % n
+head += ' ' * (-(len(head) + 11) % 64) + '\n'
+open('x.npy', 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + bytes(4 * n))
+EOF
+for buffers in 1 2; do
+  "$craft" profile stream.cpp --in x.npy --out y.npy:float32:262144 --blocks 4 -D BUFFERS=$buffers >stream$buffers
+  "$craft" profile stream.cpp --in x.npy --out y.npy:float32:262144 --blocks 4 -D BUFFERS=$buffers --json >stream$buffers.json
+done
+"$python" - <<'EOF'
+import json
+
+source = open('stream.cpp').read().split('\n')
+one, two = (json.load(open('stream%d.json' % n))['profile'] for n in (1, 2))
+assert two['cycles'] < 0.7 * one['cycles'], (one['cycles'], two['cycles'])
+longest = next(s for s in one['stalls'] if s['unit'] == 'MTE2')
+assert (longest['at'], longest['edge'], longest['for_op']) == ('AllocTensor', 'V_MTE2', 'Sqrt'), longest
+assert 'in.AllocTensor' in source[longest['line'] - 1] and 'Sqrt' in source[longest['for_line'] - 1], longest
+assert one['bound'] == 'latency' and longest['cycles'] > 2 * next(s for s in two['stalls'] if s['unit'] == 'MTE2')['cycles']
+EOF
+grep -q 'AllocTensor <V_MTE2> (stream.cpp:' stream1 || fail "the stall has no place"
+grep -q '44 cores have nothing to do' stream1 || fail "idle cores are not named"
 
 # another chip, by name and by file
 "$craft" profile gelu.py --target 910b4 | grep -q '1500 MHz' || fail "--target"

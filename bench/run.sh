@@ -36,6 +36,34 @@ timed 'run softmax (16, 16384)' "$craft" run "$work/p" --shape x=16,16384
 timed 'run softmax.craft (16, 16384), direct' "$craft" run "$work/p/softmax_custom.craft" --shape x=16,16384
 timed 'run softmax (1024, 16384)' "$craft" run "$work/p" --shape x=1024,16384
 timed 'verify softmax, ladder up to 100000 elements' "$craft" verify "$work/p" --shape x=16,16384 --max-elements 100000
+# Anybody's kernel: after an edit (the source is another one each time), and as it was.
+cp "$root/data/examples/ascendc/add.cpp" "$work/kernel.cpp"
+python=${PYTHON:-/usr/bin/python3}
+"$python" -c "
+head = \"{'descr': '<f4', 'fortran_order': False, 'shape': (16384,), }\"
+head += ' ' * (-(len(head) + 11) % 64) + chr(10)
+open('$work/x.npy', 'wb').write(b'\\x93NUMPY\\x01\\x00' + len(head).to_bytes(2, 'little') + head.encode() + bytes(65536))"
+run_kernel() {
+  "$craft" run "$1" --in "$work/x.npy" --in "$work/x.npy" --out "$work/z.npy:float32:16384" --blocks 8 \
+    --tiling totalLength=16384,tileNum=4
+}
+edited() {
+  date +'// %N' >>"$work/kernel.cpp"
+  run_kernel "$work/kernel.cpp"
+}
+run_kernel "$work/kernel.cpp" >/dev/null
+timed 'run add.cpp (64 lines), 16384 elements, edited' edited
+timed 'run add.cpp (64 lines), 16384 elements, unchanged' run_kernel "$work/kernel.cpp"
+# a longer one: what gen made of gelu, run as a lone kernel
+"$craft" gen "$root/data/examples/gelu.py" --dtype float32 --no-verify -o "$work/g" >/dev/null
+cp "$work/g/msopgen/op_kernel/gelu_custom.cpp" "$work/g/msopgen/op_kernel/edited.cpp"
+longer() {
+  date +'// %N' >>"$work/g/msopgen/op_kernel/edited.cpp"
+  "$craft" run "$work/g/msopgen/op_kernel/edited.cpp" --in "$work/x.npy" --out "$work/z.npy:float32:16384" --blocks 8 \
+    --tiling n=16384,per_core=2048,tile=1024,bufferNum=2 --tiling-key 1
+}
+longer >/dev/null
+timed "run of $(wc -l <"$work/g/msopgen/op_kernel/gelu_custom.cpp") lines of kernel (gelu), edited" longer
 # One launch inside a program that makes many: the direct way in is for tuning and learning loops.
 cmake --build "$build" --target bench_latency bench_throughput >/dev/null
 for example in relu softmax; do

@@ -232,7 +232,9 @@ typedef struct {
   ac_sandbox sandbox;
   int (*call)(void *user); /* instead of argv: run this in the forked child; its result is the exit status */
   void *user;
-  int keep_fd; /* a descriptor left open in the child as fd 3; 0: none */
+  int keep_fd;              /* a descriptor left open in the child as fd 3; 0: none */
+  void (*tick)(void *user); /* called in the parent every half second while the child runs; NULL: nothing */
+  void *tick_user;
 } ac_proc_spec;
 /* The child gets a process group of its own, dies with its parent's thread, and has no other descriptor than 0 to 3.
  * When it ends, what is left of its group is killed. */

@@ -221,11 +221,12 @@ static uint64_t resident(pid_t pid) {
   return n == 2 ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-enum { POLL_MS = 20, AFTER_END_MS = 1000 };
+enum { POLL_MS = 20, AFTER_END_MS = 1000, TICK_MS = 500 };
 
 /* Milliseconds that poll may sleep: to the deadline, or to the next look at the child where nothing wakes us. */
-static int sleep_ms(double deadline, bool look) {
+static int sleep_ms(double deadline, bool look, bool tick) {
   double left = deadline > 0 ? (deadline - ac_now()) * 1000 : 3600e3;
+  if (tick && left > TICK_MS) left = TICK_MS;
   if (look && left > POLL_MS) left = POLL_MS;
   return left < 0 ? 0 : left > 3600e3 ? 3600000 : (int)left + 1;
 }
@@ -241,11 +242,16 @@ static void watch(const ac_proc_spec *spec, pid_t pid, reader r[2], ac_proc *p) 
   uint64_t memory = AC_ASAN && spec->sandbox.on ? spec->sandbox.memory : 0;
   int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
   bool ended = false;
+  double ticked = ac_now();
   struct rusage ru = {0};
   int status = 0;
   while (!ended || r[0].fd >= 0 || r[1].fd >= 0) {
     struct pollfd f[3] = {{r[0].fd, POLLIN, 0}, {r[1].fd, POLLIN, 0}, {ended ? -1 : pidfd, POLLIN, 0}};
-    poll(f, 3, sleep_ms(deadline, !ended && (pidfd < 0 || memory)));
+    poll(f, 3, sleep_ms(deadline, !ended && (pidfd < 0 || memory), spec->tick));
+    if (spec->tick && !ended && ac_now() - ticked >= TICK_MS / 1e3) {
+      ticked = ac_now();
+      spec->tick(spec->tick_user);
+    }
     for (int i = 0; i < 2; i++)
       if (f[i].revents && !take(&r[i])) {
         close(r[i].fd);

@@ -387,6 +387,8 @@ static bool open_target(ac_context *c, const ac_run_options *o, job *j, ac_targe
     ac_error(&c->diags, AC0103, AC_NOLOC, "nothing to run");
     return false;
   }
+  if (ac_is_dir(o->input) && ac_target_is_msopgen(c->arena, o->input))
+    return ac_target_msopgen(c->arena, o, t, &c->diags);
   if (ac_is_dir(o->input)) return ac_target_project(c->arena, o, t, &c->diags);
   if (ac_target_is_kernel(o->input)) return ac_target_kernel(c->arena, o, t, &c->diags);
   ac_gen_options g = o->source;
@@ -408,7 +410,7 @@ int ac_run(ac_context *c, const ac_run_options *o) {
   ac_target t;
   fresh(c, "run");
   int code = AC_EXIT_BAD_INPUT;
-  if (open_target(c, o, &j, &t)) code = ac_run_target(c->arena, &t, o, &c->text, c->result, &c->diags);
+  if (open_target(c, o, &j, &t)) code = ac_run_target(c->arena, &t, o, c->progress, &c->text, c->result, &c->diags);
   ac_target_close(&t);
   return done(c, code);
 }

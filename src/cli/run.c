@@ -123,10 +123,11 @@ static json_t *run_json(const ac_sim_result *r) {
   return j;
 }
 
-int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, ac_buf *text, json_t *result,
-                  ac_diags *d) {
+int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE *progress, ac_buf *text,
+                  json_t *result, ac_diags *d) {
   ac_sim_result r = {0};
   ac_sim_opts opts = ac_target_opts(o);
+  opts.progress = progress;
   if (!ac_target_run(a, t, &opts, &r, d)) return AC_EXIT_FAILED;
   json_t *blocks = sample(a, o, &r);
   report(text, t, &r, blocks);

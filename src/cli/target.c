@@ -4,6 +4,8 @@
 #include "cli/npy.h"
 #include "verify/project.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const *ac_target_list(ac_arena *a, const char *const *v, int n) {
@@ -257,6 +259,37 @@ bool ac_target_read(ac_arena *a, ac_target *t, const char *text, bool inout, con
   memcpy(x.shape, h.shape, sizeof(int64_t) * (size_t)h.rank);
   if (!ac_target_tensor(t, x, !inout ? NULL : save ? save : path, d)) return false;
   return ac_npy_load(path, &h, t->tensors[t->n - 1].data, d);
+}
+
+/* "FILE:DTYPE:8000" or ":16x500" */
+bool ac_target_output(ac_arena *a, ac_target *t, const char *text, const char *name, ac_diags *d) {
+  const char *last = strrchr(text, ':'), *dtype = last;
+  while (dtype && dtype > text && dtype[-1] != ':') dtype--;
+  ac_sim_tensor x = {.output = true, .dtype = AC_NODTYPE};
+  if (last && dtype > text) x.dtype = ac_dtype_of(ac_strndup(a, dtype, (size_t)(last - dtype)));
+  const char *p = last ? last + 1 : "";
+  bool ok = x.dtype != AC_NODTYPE;
+  while (ok && *p && x.rank < AC_MAX_RANK) {
+    char *end;
+    ok = isdigit((unsigned char)*p);
+    long long v = strtoll(p, &end, 10);
+    ok = ok && v >= 0 && (!*end || ((*end == 'x' || *end == ',') && end[1]));
+    x.shape[x.rank++] = v;
+    p = *end ? end + 1 : end;
+  }
+  if (!ok || *p) {
+    ac_diag *e = ac_error(d, AC0103, AC_NOLOC, "--out %s: a file, a dtype and a shape are due", text);
+    ac_help(d, e, "such as --out y.npy:float32:16x500 (dtypes: float32, float16, bfloat16, int32, ...)");
+    return false;
+  }
+  char *path = ac_strndup(a, text, (size_t)(dtype - 1 - text));
+  for (int i = 0; i < t->n; i++)
+    if (t->save[i] && !strcmp(t->save[i], path)) {
+      ac_error(d, AC0103, AC_NOLOC, "--out %s: another output goes to that file", text);
+      return false;
+    }
+  x.name = name ? name : ac_basename(path);
+  return ac_target_tensor(t, x, path, d);
 }
 
 static bool same_shape(const ac_sim_tensor *x, const ac_npy *h) {

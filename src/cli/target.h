@@ -30,6 +30,9 @@ bool ac_target_project(ac_arena *a, const ac_run_options *o, ac_target *t, ac_di
 bool ac_target_program(ac_arena *a, const ac_program *p, const ac_graph *traced, const ac_run_options *o,
                        ac_target *t, ac_diags *d);
 bool ac_target_kernel(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d);
+/* Somebody's msopgen project, without a manifest: its host code does the tiling; --arg NAME=VALUE are its attributes. */
+bool ac_target_msopgen(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d);
+bool ac_target_is_msopgen(ac_arena *a, const char *dir);
 /* The options that every kind of run takes. */
 ac_sim_opts ac_target_opts(const ac_run_options *o);
 ac_hazards ac_hazards_of(ac_hazard_check c);
@@ -39,8 +42,8 @@ bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_
 bool ac_target_save(ac_arena *a, const ac_target *t, ac_diags *d);
 void ac_target_close(ac_target *t);
 /* run.c: one run, its report as text and as keys of `result`, its outputs to their files. Returns an exit code. */
-int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, ac_buf *text, json_t *result,
-                  ac_diags *d);
+int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE *progress, ac_buf *text,
+                  json_t *result, ac_diags *d);
 /* Is it the source of a kernel, by its name? */
 bool ac_target_is_kernel(const char *path);
 
@@ -50,6 +53,8 @@ bool ac_target_is_kernel(const char *path);
 bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags *d);
 /* "FILE.npy[:DTYPE]" into a new input; "FILE.npy[:DTYPE][:OUT.npy]" with `inout`. */
 bool ac_target_read(ac_arena *a, ac_target *t, const char *text, bool inout, const char *name, ac_diags *d);
+/* "FILE.npy:DTYPE:16x500" into a new output. */
+bool ac_target_output(ac_arena *a, ac_target *t, const char *text, const char *name, ac_diags *d);
 /* The .npy files of --in in place of the tensors' own values, those of --out as where outputs go: for what knows its tensors itself. */
 bool ac_target_files(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d);
 /* NULL-ended copy. */

@@ -259,37 +259,6 @@ static bool has_word(const char *name, const char *word) {
   return false;
 }
 
-/* "FILE:DTYPE:8000" or ":16x500" */
-static bool output(job *j, const char *text, const char *name) {
-  const char *last = strrchr(text, ':'), *dtype = last;
-  while (dtype && dtype > text && dtype[-1] != ':') dtype--;
-  ac_sim_tensor x = {.output = true, .dtype = AC_NODTYPE};
-  if (last && dtype > text) x.dtype = ac_dtype_of(ac_strndup(j->a, dtype, (size_t)(last - dtype)));
-  const char *p = last ? last + 1 : "";
-  bool ok = x.dtype != AC_NODTYPE;
-  while (ok && *p && x.rank < AC_MAX_RANK) {
-    char *end;
-    ok = isdigit((unsigned char)*p);
-    long long v = strtoll(p, &end, 10);
-    ok = ok && v >= 0 && (!*end || ((*end == 'x' || *end == ',') && end[1]));
-    x.shape[x.rank++] = v;
-    p = *end ? end + 1 : end;
-  }
-  if (!ok || *p) {
-    ac_diag *e = ac_error(j->d, AC0103, AC_NOLOC, "--out %s: a file, a dtype and a shape are due", text);
-    ac_help(j->d, e, "such as --out y.npy:float32:16x500 (dtypes: float32, float16, bfloat16, int32, ...)");
-    return false;
-  }
-  char *path = ac_strndup(j->a, text, (size_t)(dtype - 1 - text));
-  for (int i = 0; i < j->t->n; i++)
-    if (j->t->save[i] && !strcmp(j->t->save[i], path)) {
-      ac_error(j->d, AC0103, AC_NOLOC, "--out %s: another output goes to that file", text);
-      return false;
-    }
-  x.name = name ? name : ac_basename(path);
-  return ac_target_tensor(j->t, x, path, j->d);
-}
-
 static bool scratch(job *j, const char *text, ac_sim_karg *x) {
   ac_sim_number v;
   if (!ac_number_parse(text, &v) || !v.whole || v.negative) {
@@ -339,7 +308,7 @@ static bool take_argument(job *j, const ac_run_argument *g, const char *name) {
   switch (g->kind) {
   case AC_GIVE_IN: ok = ac_target_read(j->a, j->t, g->text, false, name, j->d); break;
   case AC_GIVE_INOUT: ok = ac_target_read(j->a, j->t, g->text, true, name, j->d); break;
-  case AC_GIVE_OUT: ok = output(j, g->text, name); break;
+  case AC_GIVE_OUT: ok = ac_target_output(j->a, j->t, g->text, name, j->d); break;
   case AC_GIVE_WORKSPACE: ok = scratch(j, g->text, &x); break;
   default: ok = scalar(j, g->text, &x); break;
   }

@@ -282,6 +282,7 @@ static void finish_block(acsim_session *s, acsim_block *b) {
   acsim_time_hand_over(b);
   s->state[b->rank] = BLOCK_DONE;
   s->done++;
+  if (s->cfg.live) __atomic_store_n(&s->cfg.live[0], s->done, __ATOMIC_RELAXED);
   s->vector_elements += b->vector_elements;
   s->copied_elements += b->copied_elements;
   if (!s->restart) s->blocks_run++;
@@ -362,6 +363,7 @@ static void choose_blocks(acsim_session *s) {
 /* Runs the blocks of the launch once. */
 static void run_blocks(acsim_session *s) {
   choose_blocks(s);
+  if (s->cfg.live) s->cfg.live[0] = 0, s->cfg.live[1] = s->count;
   s->next = s->done = s->arrived = s->cleared = s->missing = s->waiting = 0;
   s->phase = 0;
   s->stuck = s->restart = false;

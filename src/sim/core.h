@@ -47,6 +47,7 @@ typedef struct {
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
   bool no_time;                      /* do not model time */
   int64_t trace_blocks, trace_spans; /* as ac_sim_opts */
+  int64_t *live;  /* shared memory: blocks done and blocks in all, as they go; NULL: nobody looks */
   int64_t sample; /* run only so many blocks of each launch (0, or as many as there are: all), chosen by ... */
   uint64_t sample_seed;
   ac_perturb perturb; /* as ac_sim_opts */
@@ -75,7 +76,7 @@ void acsim_finish(acsim_session *s);
 const ac_sim_fault *acsim_faults(const acsim_session *s, size_t *n, int64_t *dropped);
 /* The same for what is reported and fails nothing. */
 const ac_sim_fault *acsim_warnings(const acsim_session *s, size_t *n);
-int64_t acsim_ub_peak(const acsim_session *s);    /* most bytes of UB that TPipe buffers of one block took */
+int64_t acsim_ub_peak(const acsim_session *s); /* most bytes of UB that TPipe buffers of one block took */
 /* Name of row i of ac_error_bounds if its function ran and its bound leaves it room; else NULL. */
 const char *acsim_bounded(const acsim_session *s, int i);
 int64_t acsim_blocks_run(const acsim_session *s); /* over all launches */

@@ -263,14 +263,37 @@ static bool in_process(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result
   return r->ran || explain(a, j, &(ac_proc){.err = ""}, r, d);
 }
 
+typedef struct {
+  FILE *to;
+  const ac_run_shared *out;
+  double start;
+  bool shown;
+} progress;
+
+static void show_progress(void *user) {
+  progress *p = user;
+  double s = ac_now() - p->start;
+  long long done = p->out->live[0], all = p->out->live[1];
+  if (s < 2) return;
+  p->shown = true;
+  if (all > 0)
+    fprintf(p->to, "\r\033[Krunning: %lld of %lld blocks done, %.0f s", done, all, s);
+  else
+    fprintf(p->to, "\r\033[Krunning: %.0f s", s);
+  fflush(p->to);
+}
+
 static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *r, ac_diags *d) {
   uint64_t memory = j->opts->memory ? j->opts->memory : DEFAULT_MEMORY;
   for (int i = 0; i < j->n_tensors; i++) /* the core's shadow of what was written */
     if (j->tensors[i].output) memory += (uint64_t)j->tensors[i].bytes;
   ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = 64 << 10};
+  progress line = {j->opts->progress, j->out, ac_now(), false};
+  if (line.to) spec.tick = show_progress, spec.tick_user = &line;
   spec.sandbox = ac_run_sandbox(a, j->lib, memory);
   ac_proc p;
   ac_proc_run(a, &spec, &p);
+  if (line.shown) fputs("\r\033[K", line.to);
   r->wall = p.wall;
   r->sandbox_missing = p.sandbox_missing | j->lib->sandbox_missing;
   bool fine = p.started && !p.timed_out && !p.signal && p.status == 0;

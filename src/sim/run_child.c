@@ -219,6 +219,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .trace_spans = j->trace ? j->trace->cap : 0,
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks,
+                                    .live = j->out->live,
                                     .sample = j->opts->sample,
                                     .sample_seed = j->opts->sample_seed,
                                     .perturb = j->opts->perturb,

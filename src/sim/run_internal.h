@@ -81,7 +81,8 @@ typedef struct {
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];
   ac_run_dims computed[ACSIM_HOST_TENSORS]; /* by tensor of the job */
-  bool bounded[AC_RUN_BOUNDS]; /* rows of ac_error_bounds */
+  int64_t live[2];                          /* as acsim_config.live */
+  bool bounded[AC_RUN_BOUNDS];              /* rows of ac_error_bounds */
   acsim_host_call call;
   uint8_t tiling[AC_RUN_TILING];
   ac_run_time time;

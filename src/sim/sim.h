@@ -114,6 +114,7 @@ typedef struct {
   int64_t
       sample; /* run only so many blocks, those of ac_sim_sample; 0: all. Unwritten elements are then not an error */
   uint64_t sample_seed;
+  FILE *progress; /* a terminal, for a line once the run takes more than two seconds; NULL: none */
   ac_perturb perturb;
   uint64_t perturb_seed;
   const char *perturb_only; /* only the results of this function; NULL: all */
@@ -211,7 +212,7 @@ typedef struct {
   AC_VEC(ac_sim_fault) warnings; /* apart from the faults: a run with warnings alone is a good one */
   ac_sim_time time;
   ac_strvec bounded; /* functions that ran whose results --perturb would move */
-  const char *said; /* what the kernel and the host code printed; NULL: nothing */
+  const char *said;  /* what the kernel and the host code printed; NULL: nothing */
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,

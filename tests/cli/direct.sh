@@ -38,3 +38,17 @@ says 'give the shape of x' "$ASCENDCRAFT" run "$work/p/gelu_custom.craft"
 says "no tensor 'q'" "$ASCENDCRAFT" run "$work/p/gelu_custom.craft" --shape q=3
 says '--format is of a project' "$ASCENDCRAFT" run "$module" --format direct
 says 'cannot be read\|no such\|No such' "$ASCENDCRAFT" run "$work/nothing.craft" --shape x=3
+
+# results at the edge of their error bounds are the same bytes, whatever the way in
+for how in up mixed; do
+  "$ASCENDCRAFT" run "$work/p" --shape x=7,1003 --perturb "$how" --seed 3 --out "$work/compiled.npy" >"$work/out"
+  grep -q "perturbed ($how): Div" "$work/out"
+  PATH=/nonexistent "$ASCENDCRAFT" run "$module" --shape x=7,1003 --perturb "$how" --seed 3 --threads 2 --order reverse \
+    --out "$work/direct.npy" >/dev/null
+  cmp "$work/compiled.npy" "$work/direct.npy"
+  "$ASCENDCRAFT" run "$work/p" --shape x=7,1003 --seed 3 --out "$work/nominal.npy" >/dev/null
+  if cmp -s "$work/compiled.npy" "$work/nominal.npy"; then
+    echo "--perturb $how changed nothing"
+    exit 1
+  fi
+done

@@ -135,8 +135,34 @@ j = json.load(open('json'))
 b = j['sampled_blocks']
 assert len(b) == 3 and sorted(set(b)) == b and b[-1] < 8, j"
 
-# ---- limits, JSON, what a kernel prints
+# ---- somebody's msopgen project, with its own tiling code
+f=$AC_SOURCE/tests/sim/fixtures/relu_tail
+py "write('n.npy', 'f4', (2047,), [i - 1000.0 for i in range(2047)])"
+run 0 'y: float32, 2047 elements' "$f" --in n.npy --out z.npy:float32:2047 --arg slope=0.25
+py "assert read('z.npy')[1] == [max(i - 1000.0, 0.25 * (i - 1000.0)) for i in range(2047)]"
+run 1 'no attribute slop' "$f" --in n.npy --out z.npy:float32:2047 --arg slop=0.25
+run 2 'attributes, by name' "$f" --in n.npy --out z.npy:float32:2047 --arg 0.25
+run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
+
+# ---- limits, Ctrl-C, a line while it takes long, JSON
 run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
+rm -f z.npy
+"$ASCENDCRAFT" run "$k/endless.cpp" --inout x.npy:z.npy --blocks 1 >out 2>&1 &
+pid=$!
+sleep 0.7
+kill -TERM "$pid"
+rc=0
+wait "$pid" || rc=$?
+[ "$rc" = 143 ] || {
+  echo "exit $rc after SIGTERM"
+  cat out
+  exit 1
+}
+[ ! -e z.npy ]
+if command -v script >/dev/null; then
+  script -qec "$ASCENDCRAFT run $k/endless.cpp --in x.npy --blocks 1 --timeout 2.8" shown >/dev/null </dev/null || true
+  grep -q 'running: 0 of 1 blocks done' shown
+fi
 "$ASCENDCRAFT" run "$add" $io --tiling totalLength=2048,tileNum=4 --json >json
 "$python" -c "
 import json

@@ -204,23 +204,68 @@ static void permute(const rows_call *r, const int64_t *size, const int64_t *stri
   }
 }
 
-/* dst, src; n: B, N, S, H / N, what. NZ is [.., columns / 16, rows / 16, 16, 16]: blocks of columns, then rows. */
+/* dst, src; n: B, N, S, D = H / N, what. NZ is [.., columns / 16, rows / 16, 16, 16]: blocks of columns, then rows. */
 enum { NZ2ND_0213 = 1, NZ2NZ_0213, NZ2NZ_012_SPLIT, NZ2ND_012_SPLIT, NZ2ND_012, NZ2NZ_012, ND2ND_ONLY };
+
+/* The 012 forms: H columns in NZ or ND on one side, N heads of D columns on the other, where NZ pads D to 16. */
+static int64_t at_heads(const acsim_rows *c, bool nz, int64_t b, int64_t n, int64_t s, int64_t d) {
+  int64_t N = c->n[1], S = c->n[2], D = c->n[3];
+  if (!nz) return ((b * N + n) * S + s) * D + d;
+  return (((b * N + n) * ((D + 15) / 16) + d / 16) * S + s) * 16 + d % 16;
+}
+static int64_t at_whole(const acsim_rows *c, bool nz, int64_t b, int64_t n, int64_t s, int64_t d) {
+  int64_t H = c->n[1] * c->n[3], S = c->n[2], h = n * c->n[3] + d;
+  if (!nz) return (b * S + s) * H + h;
+  return ((b * (H / 16) + h / 16) * S + s) * 16 + h % 16;
+}
+static void transpose_012(const rows_call *r, int64_t es) {
+  const acsim_rows *c = r->c;
+  int64_t B = c->n[0], N = c->n[1], S = c->n[2], D = c->n[3];
+  int kind = (int)c->n[4];
+  bool split = kind == NZ2NZ_012_SPLIT || kind == NZ2ND_012_SPLIT, nz = kind == NZ2NZ_012_SPLIT || kind == NZ2NZ_012;
+  int64_t whole = B * S * N * D, heads = nz || !split ? B * N * S * acsim_up(D, 16) : whole;
+  if (S % 16 || N * D % 16) {
+    rows_bad_shape(r, "S and H must be multiples of 16");
+    return;
+  }
+  rows_use u[] = {{0, "dst", split ? heads : whole, OUT},
+                  {1, "src", split ? whole : heads, IN | (split || D % 16 == 0 ? 0 : ACSIM_SOFT)}};
+  if (!rows_apart(r, 0, u[0].n, 1, u[1].n, "dst and src") || !rows_use_all(r, u, 2, 512 * es)) return;
+  uint8_t *to = rows_data(r, 0);
+  const uint8_t *from = rows_data(r, 1);
+  for (int64_t b = 0; b < B; b++)
+    for (int64_t n = 0; n < N; n++)
+      for (int64_t s = 0; s < S; s++)
+        for (int64_t d = 0; d < D; d++) {
+          int64_t i = split ? at_heads(c, nz, b, n, s, d) : at_whole(c, nz, b, n, s, d);
+          int64_t k = split ? at_whole(c, true, b, n, s, d) : at_heads(c, true, b, n, s, d);
+          memcpy(to + i * es, from + k * es, (size_t)es);
+        }
+}
+
 static void transpose_lib(const rows_call *r) {
   const acsim_rows *c = r->c;
   int64_t B = c->n[0], N = c->n[1], S = c->n[2], D = c->n[3];
   int kind = (int)c->n[4];
-  if (kind != ND2ND_ONLY && kind != NZ2ND_0213 && kind != NZ2NZ_0213) {
+  if (kind < NZ2ND_0213 || kind > ND2ND_ONLY) {
     acsim_fault(r->b->s, r->b, "not-modelled", r->at, "Transpose: transposeType %d is not modelled", kind);
     return;
   }
-  if (B < 1 || N < 1 || S < 1 || D < 1 || S % 16 || D % 16 || (kind == NZ2NZ_0213 && N % 16)) {
-    rows_bad_shape(r, "the axes of the squares must be multiples of 16");
-    return;
-  }
-  int64_t es = rows_es(r, 1), need = kind == ND2ND_ONLY ? 0 : 16 * 16 * (S / 16) * es;
+  int64_t es = rows_es(r, 1), need = kind == ND2ND_ONLY ? 0 : 16 * 16 * es;
   if (es != 2 && es != 4) {
     rows_types(r, 1, 0);
+    return;
+  }
+  if (B < 1 || N < 1 || S < 1 || D < 1) {
+    rows_bad_shape(r, "every axis must have an element");
+    return;
+  }
+  if (kind >= NZ2NZ_012_SPLIT && kind <= NZ2NZ_012) {
+    transpose_012(r, es);
+    return;
+  }
+  if (S % 16 || D % 16 || (kind == NZ2NZ_0213 && N % 16)) {
+    rows_bad_shape(r, "the axes of the squares must be multiples of 16");
     return;
   }
   if (kind == ND2ND_ONLY) { /* [S, D] to [D, S] */

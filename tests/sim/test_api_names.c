@@ -22,7 +22,7 @@ static const struct {
     {"other-chip", "Not on Atlas A2",
      "The documentation gives these for the Ascend 950 only (register-based vector code, newer library functions)."},
     {"not-a-name", "Not names of the API", "Parameters of templates that the count of names took along."},
-    {"missing", "Not yet: other", "Vector side or host side, on Atlas A2, and not there."},
+    {"missing", "Not yet: other", "`GroupBarrier` (barriers inside groups of cores) and the profiler's marks."},
 };
 
 typedef struct {

@@ -45,33 +45,18 @@ private:
 } // namespace ge
 
 namespace optiling {
-BEGIN_TILING_DATA_DEF(SoftMaxTiling)
-TILING_DATA_FIELD_DEF(uint32_t, srcM);
-TILING_DATA_FIELD_DEF(uint32_t, srcK);
-TILING_DATA_FIELD_DEF(uint32_t, srcSize);
-TILING_DATA_FIELD_DEF(uint32_t, outMaxM);
-TILING_DATA_FIELD_DEF(uint32_t, outMaxK);
-TILING_DATA_FIELD_DEF(uint32_t, outMaxSize);
-TILING_DATA_FIELD_DEF(uint32_t, splitM);
-TILING_DATA_FIELD_DEF(uint32_t, splitK);
-TILING_DATA_FIELD_DEF(uint32_t, splitSize);
-TILING_DATA_FIELD_DEF(uint32_t, reduceM);
-TILING_DATA_FIELD_DEF(uint32_t, reduceK);
-TILING_DATA_FIELD_DEF(uint32_t, reduceSize);
-TILING_DATA_FIELD_DEF(uint32_t, rangeM);
-TILING_DATA_FIELD_DEF(uint32_t, tailM);
-TILING_DATA_FIELD_DEF(uint32_t, tailSplitSize);
-TILING_DATA_FIELD_DEF(uint32_t, tailReduceSize);
-END_TILING_DATA_DEF;
-using LogSoftMaxTiling = SoftMaxTiling;
 #define X(name)               \
   BEGIN_TILING_DATA_DEF(name) \
   ACSIM_FIELDS_##name(TILING_DATA_FIELD_DEF) END_TILING_DATA_DEF
 ACSIM_LIBRARY_TILINGS(X)
 #undef X
+using LogSoftMaxTiling = SoftMaxTiling;
 } // namespace optiling
 
 namespace AscendC {
+using TensorShape = ge::Shape;
+using TensorDataType = ge::DataType;
+
 namespace acsim_detail {
 inline void sizes(int64_t n, uint32_t typeSize, bool reuse, uint32_t half, uint32_t single, uint32_t reused,
                   uint32_t &maxValue, uint32_t &minValue) {
@@ -130,60 +115,60 @@ inline void GetMeanMaxMinTmpSize(const uint32_t n, const uint32_t srcTypeSize, c
   if (srcTypeSize == 2 && accTypeSize == 4) minSize += acsim_detail::up(n * 2, 32) / 2 * 4;
   maxSize = minSize;
 }
-inline uint32_t GetSoftMaxMaxTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  return m * (32 / typeSize + k + 64) * 4;
-}
-inline uint32_t GetSoftMaxMinTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  return (32 / typeSize + k + 64) * 4;
-}
-namespace acsim_detail {
-inline uint32_t grad_row(uint32_t typeSize, uint32_t k, bool front) {
-  uint32_t per = 32 / typeSize;
-  return typeSize == 2 ? 2 * per + 3 * k + 64 : (front ? per : 2 * per) + k + 64;
-}
-inline void fill(optiling::SoftMaxTiling &t, uint32_t m, uint32_t k, uint32_t per, uint32_t base) {
-  if (base > m) base = m;
-  if (base < m && base > 8) base = base / 8 * 8;
-  if (base > 8 && m % 8 == 0 && k % 64 == 0) {
-    base = base / 8 * 8;
-    while (base && m % base) base -= 8;
-    while (base * k >= 64 * 256) base /= 2;
+#define X(name, half, single, reuse)                                                               \
+  inline void acsim_get_##name(const ge::Shape &s, uint32_t typeSize, bool reused, uint32_t &most, \
+                               uint32_t &least) {                                                  \
+    acsim_detail::sizes(s.GetShapeSize(), typeSize, reused, half, single, reuse, most, least);     \
   }
-  t.set_srcM(m), t.set_srcK(k), t.set_srcSize(m * k);
-  t.set_outMaxM(m), t.set_outMaxK(per), t.set_outMaxSize(m * per);
-  t.set_splitM(base), t.set_splitK(k), t.set_splitSize(base * k);
-  t.set_reduceM(base), t.set_reduceK(per), t.set_reduceSize(base * per);
-  uint32_t range = base ? m / base : 0, tail = base ? m % base : 0;
-  t.set_rangeM(range), t.set_tailM(tail), t.set_tailSplitSize(tail * k), t.set_tailReduceSize(tail * per);
+ACSIM_LIBRARY_OTHER(X)
+#undef X
+#define ACSIM_LIKE(name, row)                                                                                        \
+  inline void Get##name##MaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, const bool isReuseSource, \
+                                       uint32_t &maxValue, uint32_t &minValue) {                                     \
+    acsim_get_##row(srcShape, typeSize, isReuseSource, maxValue, minValue);                                          \
+  }
+ACSIM_LIKE(Xor, Xor)
+ACSIM_LIKE(Fmod, Fmod)
+ACSIM_LIKE(Axpy, LibAxpy)
+ACSIM_LIKE(GeGLU, GeGLU)
+#undef ACSIM_LIKE
+inline void GetReGluMaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, const bool, uint32_t &maxValue,
+                                  uint32_t &minValue) {
+  acsim_get_ReGlu(srcShape, typeSize, false, maxValue, minValue);
+  if (typeSize == 4) maxValue = minValue;
 }
-} // namespace acsim_detail
-inline uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool isFront,
-                                         const bool) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  return acsim_detail::grad_row(typeSize, k, isFront) * 4;
+inline void GetSwiGLUMaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, uint32_t &maxValue,
+                                   uint32_t &minValue, const bool) {
+  acsim_get_SwiGLU(srcShape, typeSize, false, maxValue, minValue);
 }
-inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool isFront,
-                                         const bool) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  return m * acsim_detail::grad_row(typeSize, k, isFront) * 4;
+/* counted in bytes of the mask that it compares into */
+inline void GetClampMaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, const bool, uint32_t &maxValue,
+                                  uint32_t &minValue) {
+  uint32_t n = static_cast<uint32_t>(srcShape.GetShapeSize());
+  minValue = typeSize == 4 ? 64 : 128;
+  maxValue = n > minValue ? n : minValue;
 }
-inline void SoftMaxTilingFunc(const ge::Shape &s, const uint32_t typeSize, const uint32_t localWorkSpaceSize,
-                              optiling::SoftMaxTiling &t) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  acsim_detail::fill(t, m, k, 32 / typeSize, localWorkSpaceSize / 4 / (32 / typeSize + k + 64));
+inline void GetExpMaxMinTmpSize(const ge::Shape &srcShape, const uint32_t typeSize, const bool isReuseSource,
+                                uint32_t &maxValue, uint32_t &minValue) {
+  uint32_t n = static_cast<uint32_t>(srcShape.GetShapeSize()) * 4, f = typeSize != 4 ? 4 : isReuseSource ? 2 : 3;
+  minValue = f * 256;
+  maxValue = f * (n > 256 ? n : 256);
 }
-inline void SoftMaxGradTilingFunc(const ge::Shape &s, const uint32_t typeSize, const uint32_t localWorkSpaceSize,
-                                  optiling::SoftMaxTiling &t, const bool isFront = false) {
-  uint32_t m, k;
-  acsim_detail::rows(s, m, k);
-  acsim_detail::fill(t, m, k, 32 / typeSize, localWorkSpaceSize / 4 / acsim_detail::grad_row(typeSize, k, isFront));
+#define ACSIM_NOTHING(name)                                                                         \
+  inline void Get##name##TmpSize(const ge::Shape &, const uint32_t, const bool, uint32_t &maxValue, \
+                                 uint32_t &minValue) {                                              \
+    maxValue = minValue = 0;                                                                        \
+  }
+ACSIM_NOTHING(Swish)
+ACSIM_NOTHING(Silu)
+#undef ACSIM_NOTHING
+inline void GetArithProgressionMaxMinTmpSize(uint32_t &maxValue, uint32_t &minValue) {
+  maxValue = minValue = 0;
+}
+inline void GetArangeMaxMinTmpSize(uint32_t &maxValue, uint32_t &minValue) {
+  maxValue = minValue = 0;
 }
 } // namespace AscendC
+
+#include "acsim/host_rows.h"
 #endif

@@ -44,20 +44,6 @@ struct LayerNormPara {
 struct LayerNormGradShapeInfo {
   DataFormat dataFormat = DataFormat::ND;
 };
-enum class ReducePattern : uint32_t {
-  AR = 0,
-  RA = 1,
-  R,
-  ARA,
-  ARAR,
-  ARARA,
-  ARARAR,
-  ARARARA,
-  ARARARAR,
-  ARARARARA,
-  RAR,
-  RARA
-};
 struct NormalizeConfig {
   ReducePattern reducePattern = ReducePattern::AR;
   int32_t aLength = -1;

@@ -120,18 +120,13 @@ constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_
 } // namespace AscendC
 
 /* The library's own tiling data: plain numbers that its host functions fill. (kernel_tiling.h, 8.1) */
-struct SoftMaxTiling {
-  uint32_t srcM = 0, srcK = 0, srcSize = 0, outMaxM = 0, outMaxK = 0, outMaxSize = 0, splitM = 0, splitK = 0,
-           splitSize = 0, reduceM = 0, reduceK = 0, reduceSize = 0, rangeM = 0, tailM = 0, tailSplitSize = 0,
-           tailReduceSize = 0;
-};
-using LogSoftMaxTiling = SoftMaxTiling;
 #define ACSIM_FIELD(type, name) type name = 0;
-#define X(name)                    \
-  struct name {                    \
+#define X(name)                      \
+  struct name {                      \
     ACSIM_FIELDS_##name(ACSIM_FIELD) \
   };
 ACSIM_LIBRARY_TILINGS(X)
 #undef X
 #undef ACSIM_FIELD
+using LogSoftMaxTiling = SoftMaxTiling;
 #endif

@@ -19,7 +19,6 @@ void Sort(const LocalTensor<T> &dst, const LocalTensor<T> &concat, const LocalTe
 struct TopKInfo {
   int32_t outter = 1, inner, n;
 };
-enum class TopKMode { TOPK_NORMAL, TOPK_NSMALL };
 #define ACSIM_TOPK(TMP, SET_TMP)                                                                                   \
   template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false,               \
             enum TopKMode topkMode = TopKMode::TOPK_NORMAL>                                                        \
@@ -439,9 +438,6 @@ template <typename S, typename T> struct Layout {
 template <typename S, typename T> constexpr Layout<S, T> MakeLayout(const S &shape, const T &stride) {
   return {shape, stride};
 }
-struct TransDataConfig {
-  DataFormat srcFormat, dstFormat;
-};
 template <typename T, typename U> struct TransDataParams {
   T srcLayout;
   U dstLayout;

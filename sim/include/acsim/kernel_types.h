@@ -4,6 +4,7 @@
 #define ACSIM_KERNEL_TYPES_H
 
 #include "acsim/kernel_abi.h"
+#include "acsim/library_enums.h"
 
 /* Set by whoever compiles a source that says std::. CANN's own headers bring this in, and kernels lean on that. */
 #ifdef ACSIM_KERNEL_STL
@@ -198,7 +199,6 @@ enum class CacheMode {
 enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class CacheLine : uint64_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint64_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
-enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC, NCDHW, NDC1HWC0, FRACTAL_Z_3D };
 
 /* A signed 4-bit integer: two in a byte, the first in the low bits. Only a type to name: tensors count in elements. */
 struct int4b_t {

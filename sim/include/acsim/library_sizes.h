@@ -128,24 +128,22 @@ static inline int64_t acsim_tmp_pad(void) {
 static inline int64_t acsim_tmp_dropout(void) {
   return 512;
 }
-static inline int64_t acsim_half_below(int64_t n) { /* the largest power of two below n; 1 for 1 */
+/* Half of the rows or columns that a tree folds: a power of two up to n; where it is n itself, half of it, if there is another row. */
+static inline int64_t acsim_fold(int64_t n, int64_t first) {
   int64_t k = 1;
-  while (k * 2 < n) k *= 2;
-  return k;
+  while (k * 2 <= n) k *= 2;
+  return k == n && first > 1 ? k / 2 : k;
 }
-/* sum, mean: `mean`; maximum, minimum and product share a form, any and all another. first, last: the shape; ar: the last axis goes. */
+/* Sum and mean; maximum, minimum, any, all; product; any and all of bytes. first, last: the shape; ar: the last axis goes. */
 enum { ACSIM_REDUCE_ADD, ACSIM_REDUCE_PICK, ACSIM_REDUCE_MULTIPLY, ACSIM_REDUCE_LOGIC };
 static inline int64_t acsim_tmp_reduce(int kind, int64_t first, int64_t last, int64_t es, int ar, int reuse) {
   int64_t per = 32 / es;
-  if (kind == ACSIM_REDUCE_LOGIC && es == 1) {
-    int64_t padded = acsim_up(last, 32);
-    if (ar) return padded * 2 + first * 32;
-    return reuse ? 0 : acsim_half_below(first) * padded;
-  }
+  if (kind == ACSIM_REDUCE_LOGIC && es == 1 && ar) return acsim_up(last, 32) * 2 + first * 32;
+  if (kind == ACSIM_REDUCE_MULTIPLY && ar && reuse) return 256;
   if (reuse) return 0;
-  if (!ar) return acsim_half_below(first) * acsim_up(last * es, 32);
-  if (kind == ACSIM_REDUCE_ADD) return last <= 64 ? 0 : first * acsim_half_below(last) * 4;
-  if (kind == ACSIM_REDUCE_MULTIPLY) return acsim_up(acsim_half_below(last) * es, 32);
+  if (!ar) return acsim_fold(first, first) * acsim_up(last * es, 32);
+  if (kind == ACSIM_REDUCE_ADD) return last <= 64 ? 0 : first * acsim_fold(last, first) * 4;
+  if (kind == ACSIM_REDUCE_MULTIPLY) return (acsim_most(per, acsim_fold(last, first)) + first * per) * 4 + 256;
   return last <= per ? 0 : first * (last < 256 / es ? per : 256 / es) * es;
 }
 static inline int64_t acsim_tmp_reduce_xor(int64_t n, int reuse) {

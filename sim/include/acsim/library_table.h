@@ -42,7 +42,7 @@
   X(ClampMax, 1, 1, 1)         \
   X(ClampMin, 1, 1, 1)         \
   X(Xor, 1, 1, 1)              \
-  X(Fmod, 6, 0, 0)             \
+  X(Fmod, 8, 1, 1)             \
   X(ExpTaylor, 8, 3, 3)        \
   X(Power, 0, 0, 0)            \
   X(LibAxpy, 4, 1, 1)          \

@@ -4,6 +4,11 @@
 #define ACSIM_LIBRARY_TILINGS_H
 // clang-format off
 
+#define ACSIM_FIELDS_SoftMaxTiling(F) F(uint32_t, srcM) F(uint32_t, srcK) F(uint32_t, srcSize) F(uint32_t, outMaxM) \
+   F(uint32_t, outMaxK) F(uint32_t, outMaxSize) F(uint32_t, splitM) F(uint32_t, splitK) F(uint32_t, splitSize) \
+   F(uint32_t, reduceM) F(uint32_t, reduceK) F(uint32_t, reduceSize) F(uint32_t, rangeM) F(uint32_t, tailM) \
+   F(uint32_t, tailSplitSize) F(uint32_t, tailReduceSize)
+
 #define ACSIM_FIELDS_UnPadTiling(F) F(uint32_t, srcHeight) F(uint32_t, srcWidth) F(uint32_t, tmpBuffer1BlockNum) \
    F(uint32_t, tmpBuffer1RowNum) F(uint32_t, tmpBuffer2Offset) F(uint32_t, widthTiling) \
    F(uint32_t, widthFractal) F(uint32_t, widthFractalTail)
@@ -92,7 +97,7 @@
    F(uint32_t, param13) F(uint32_t, param14) F(uint32_t, param15) F(uint32_t, param16) F(uint32_t, param17)
 
 #define ACSIM_LIBRARY_TILINGS(X) \
-  X(UnPadTiling) X(PadTiling) X(TopkTiling) X(LayerNormTiling) X(LayerNormSeparateTiling) X(LayerNormGradTiling) \
+  X(SoftMaxTiling) X(UnPadTiling) X(PadTiling) X(TopkTiling) X(LayerNormTiling) X(LayerNormSeparateTiling) X(LayerNormGradTiling) \
   X(LayerNormGradBetaTiling) X(RmsNormTiling) X(BatchNormTiling) X(GroupNormTiling) X(DeepNormTiling) X(ConfusionTransposeTiling)
 // clang-format on
 #endif

@@ -310,7 +310,8 @@ static void k_tensors(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     uint32_t dims[] = {4, 64};
     s.SetShapeInfo(ShapeInfo(2, dims, DataFormat::ND));
     ShapeInfo info = s.GetShapeInfo();
-    ASSERT(info.shapeDim == 2 && GetShapeSize(info) == 256 && info.shape[1] == 64 && info.dataFormat == DataFormat::ND);
+    ASSERT(info.shapeDim == 2 && GetShapeSize(info) == 256 && info.shape[1] == 64 &&
+           info.dataFormat == DataFormat::ND);
     LocalTensor<float> rest;
     ASSERT((PopStackBuffer<float, TPosition::LCM>(rest)) && rest.GetSize() >= N);
     LocalTensor<float> half_of = t.template Get<float>();
@@ -476,6 +477,40 @@ static int64_t c_fractal(const void *px, const void *py) {
         }
   return -1;
 }
+/* S = 16 rows of H = 80 columns in NZ; 4 heads of 20 columns, which NZ pads to 32 */
+constexpr int HS = 16, HN = 4, HD = 20, HH = HN * HD, HX = HS * HH;
+static void k_heads(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_halves(a, b, HX, 3 * HX, [](auto d, auto s, auto &buf) {
+    ::ConfusionTransposeTiling t;
+    t.param0 = 1, t.param1 = HN, t.param2 = HS, t.param3 = HD;
+    LocalTensor<half> heads = buf.template Get<half>();
+    LocalTensor<uint8_t> tmp = buf.template GetWithOffset<uint8_t>(1024, 65536);
+    Transpose(d, s, tmp, TransposeType::TRANSPOSE_NZ2ND_012_WITH_N, t);
+    Transpose(heads, s, tmp, TransposeType::TRANSPOSE_NZ2NZ_012_WITH_N, t);
+    Transpose(d[HX], heads, tmp, TransposeType::TRANSPOSE_NZ2NZ_012_WITHOUT_N, t);
+    Transpose(d[2 * HX], heads, tmp, TransposeType::TRANSPOSE_NZ2ND_012_WITHOUT_N, t);
+  });
+}
+static int64_t c_heads(const void *px, const void *py) {
+  const uint16_t *x = static_cast<const uint16_t *>(px), *y = static_cast<const uint16_t *>(py);
+  for (int s = 0; s < HS; s++)
+    for (int h = 0; h < HH; h++) {
+      uint16_t want = x[(h / 16 * HS + s) * 16 + h % 16];
+      int head = ((h / HD) * HS + s) * HD + h % HD;
+      if (y[head] != want) return head;
+      if (y[HX + (h / 16 * HS + s) * 16 + h % 16] != want) return HX;
+      if (y[2 * HX + s * HH + h] != want) return 2 * HX + s * HH + h;
+    }
+  return -1;
+}
+static void k_heads_tmp(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_halves(a, b, HX, HX, [](auto d, auto s, auto &buf) {
+    ::ConfusionTransposeTiling t;
+    t.param0 = 1, t.param1 = HN, t.param2 = HS, t.param3 = HD;
+    Transpose(d, s, buf.template GetWithOffset<uint8_t>(992, 0), TransposeType::TRANSPOSE_NZ2ND_012_WITH_N, t);
+  });
+}
+
 template <int c1, int bytes> static void bad_transdata(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_halves(a, b, TX, T5, [](auto d, auto s, auto &buf) {
     auto plain = plain_layout();
@@ -580,6 +615,8 @@ static const sim_case table[] = {
     CASE(k_untyped, c_state),
     {"k_transdata", k_transdata, 1, 2, TX, T5, 0, nullptr, nullptr, fill_half, c_transdata, 0, 0, 0},
     {"k_fractal", k_fractal, 1, 2, TX, TZ, 0, nullptr, nullptr, fill_half, c_fractal, 0, 0, 0},
+    {"k_heads", k_heads, 1, 2, HX, 3 * HX, 0, nullptr, nullptr, fill_half, c_heads, 0, 0, 0},
+    {"k_heads_tmp", k_heads_tmp, 1, 2, HX, HX, 0, "lib-temporary-memory", nullptr, fill_half, nullptr, 0, 0, 0},
     {"transdata_shape", bad_transdata<1, 8192>, 1, 2, TX, T5, 0, "lib-shape", "layouts", fill_half, nullptr, 0, 0, 0},
     {"transdata_tmp", bad_transdata<2, 1024>, 1, 2, TX, T5, 0, "lib-temporary-memory", nullptr, fill_half, nullptr, 0,
      0, 0},

@@ -321,6 +321,18 @@ KERNEL(coarse) {
   else
     Reciprocal(f.C, f.A, N); /* late */
 }
+KERNEL(far_index) { /* indices of half results have 16 bits */
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> a, b, c;
+  constexpr int n = 65536 + 256;
+  pipe.InitBuffer(a, n * 2);
+  pipe.InitBuffer(b, 4096);
+  pipe.InitBuffer(c, 32);
+  auto src = a.Get<half>(), dst = c.Get<half>();
+  Duplicate(src, (half)1.0f, n);
+  src.SetValue(mended ? 300 : 65600, (half)2.0f);
+  ReduceMax(dst, src, b.Get<half>(), n, true); /* late */
+}
 KERNEL(trapped) {
   if (!mended) Trap(); /* late */
 }
@@ -388,6 +400,7 @@ static const sim_case table[] = {
     MPAIR(no_type, 1, "no-such-dtype", "bfloat16_t", 0, 0),
     MPAIR(no_rounding, 1, "no-such-cast", "CAST_ODD", 0, 0),
     MPAIR(coarse, 1, "low-precision", "Div are exact", 0, 0),
+    MPAIR(far_index, 1, "index-limit", "65600", 0, 0),
     MPAIR(trapped, 1, "trap", "", 0, 0),
     MPAIR(asserted, 1, "assert", "", 0, 0),
     ROW(pad_on_310, false, "", "not-on-chip", "DataCopyPad", 1, 1, 0, 16 * N, 1),

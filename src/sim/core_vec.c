@@ -256,64 +256,6 @@ static void elementwise(const call *c) {
 
 /* ---- compare and select ---- */
 
-static bool written(acsim_block *b, const acsim_local *t, int64_t off, int bytes) {
-  return acsim_all_written(acsim_state(b, t, off), bytes);
-}
-
-/* n lanes from byte offsets of the sources to bits, and which of the bits are defined: those of lanes that are. */
-static void compare_to(const call *c, int64_t a_off, int64_t b_off, uint8_t *bits, uint8_t *st, int64_t n) {
-  const acsim_vector *v = c->v;
-  acsim_block *b = c->b;
-  acsim_math_compare_bits(v->mode, v->type, bits, acsim_data(b, v->a, a_off),
-                          v->b ? acsim_data(b, v->b, b_off) : NULL, v->f, v->i, n);
-  if (acsim_all_written(acsim_state(b, v->a, a_off), n * c->es) &&
-      (!v->b || acsim_all_written(acsim_state(b, v->b, b_off), n * c->es))) {
-    memset(st, 0xff, (size_t)n / 8);
-    return;
-  }
-  memset(st, 0, (size_t)n / 8);
-  for (int64_t i = 0; i < n; i++)
-    if (written(b, v->a, a_off + i * c->es, c->es) && (!v->b || written(b, v->b, b_off + i * c->es, c->es)))
-      st[i / 8] |= (uint8_t)(1u << i % 8);
-}
-static bool compare_in_place(const call *c, const acsim_local *src, int64_t off, int64_t to, int64_t n) {
-  const acsim_local *dst = c->v->dst;
-  return src && same_memory(dst, src) && dst->addr + to < src->addr + off + n * c->es &&
-         src->addr + off < dst->addr + to + n / 8;
-}
-/* The same to byte `to` of dst; where that lies in a source, a repeat is read before it is written. */
-static void compare_lanes(const call *c, int64_t a_off, int64_t b_off, int64_t to, int64_t n) {
-  const acsim_vector *v = c->v;
-  if (!compare_in_place(c, v->a, a_off, to, n) && !compare_in_place(c, v->b, b_off, to, n)) {
-    compare_to(c, a_off, b_off, acsim_data(c->b, v->dst, to), acsim_state(c->b, v->dst, to), n);
-    return;
-  }
-  uint8_t bits[MAX_LANES / 8], known[MAX_LANES / 8];
-  for (int64_t at = 0; at < n; at += c->lanes) {
-    compare_to(c, a_off + at * c->es, b_off + at * c->es, bits, known, c->lanes);
-    memcpy(acsim_data(c->b, v->dst, to + at / 8), bits, (size_t)c->lanes / 8);
-    memcpy(acsim_state(c->b, v->dst, to + at / 8), known, (size_t)c->lanes / 8);
-  }
-}
-
-static void compare(const call *c) {
-  const acsim_vector *v = c->v;
-  int64_t n = v->count / c->lanes * c->lanes;
-  if (n != v->count)
-    acsim_fault(c->b->s, c->b, "count-not-256", c->at,
-                "%s of %lld %s: only whole 256-byte repeats are compared (%lld elements), the other mask bits keep "
-                "their old value",
-                c->name, (long long)v->count, ac_dtypes[v->type].cpp, (long long)n);
-  if (!n) return;
-  acsim_access x[] = {{"dst", v->dst, 0, n / 8, BLOCK_BYTES, ACSIM_WRITE},
-                      {"src0", v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT},
-                      {"src1", v->b ? v->b : v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT}};
-  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 3 : 2)) return;
-  acsim_vec_check_chain(c, "src0", v->a, 1, 8, c->lanes / 8, c->lanes / 8, 0, n / c->lanes);
-  if (v->b) acsim_vec_check_chain(c, "src1", v->b, 1, 8, c->lanes / 8, c->lanes / 8, 0, n / c->lanes);
-  compare_lanes(c, 0, 0, 0, n);
-}
-
 /* Lane i of a 256-byte-per-repeat select: which mask bit it looks at. Mode 0 has one mask for every repeat. */
 static int64_t mask_bit(const call *c, int64_t i) {
   return c->v->mode == 0 ? i % c->lanes : i;
@@ -497,30 +439,6 @@ static void elementwise_repeat(const call *c) {
     }
   }
   acsim_undefined_report(c, &u);
-}
-
-static void compare_repeat(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
-  acsim_vec_check_chain(c, "src0", v->a, r->a_block, r->a_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
-  if (v->b) acsim_vec_check_chain(c, "src1", v->b, r->b_block, r->b_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
-  if (r->a_block != 1 || (v->b && r->b_block != 1)) {
-    acsim_vec_compare_strided(c);
-    return;
-  }
-  for (int k = c->from; k < c->from + r->repeat;
-       k++) { /* the mask has no effect on Atlas A2 (asc-devkit docs/zh, Compare) */
-    int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES,
-            to = (int64_t)k * c->lanes / 8;
-    acsim_access x[] = {{"dst", v->dst, to, c->lanes / 8, 1, ACSIM_WRITE},
-                        {"src0", v->a, oa, REPEAT_BYTES, 1, ACSIM_READ | ACSIM_SOFT},
-                        {"src1", v->b ? v->b : v->a, ob, REPEAT_BYTES, 1, ACSIM_READ | ACSIM_SOFT}};
-    if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 3 : 2)) return;
-    compare_lanes(c, oa, ob, to, c->lanes);
-  }
 }
 
 static void select_repeat(const call *c) {
@@ -835,8 +753,8 @@ bool acsim_vec_bad_repeat(const call *c) {
     return true;
   }
   bool beyond = (c->lanes <= 64 && r->mask[1]) || (c->lanes < 64 && r->mask[0] >> c->lanes);
-  if (beyond && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb && c->v->op != ACSIM_OP_Gatherb &&
-      r->form != ACSIM_MASK_REGISTER) {
+  if (beyond && !c->b->mask_counter && c->v->op != ACSIM_OP_GatherMask && c->v->op != ACSIM_OP_Brcb &&
+      c->v->op != ACSIM_OP_Gatherb && r->form != ACSIM_MASK_REGISTER) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "%s: the mask has lanes beyond the %d of a repeat", c->name,
                 c->lanes);
     return true;
@@ -854,7 +772,7 @@ static uint64_t one_repeat_call(const call *c) {
       acsim_vec_compare_register(c);
       break;
     } /* FALLTHROUGH */
-  case ACSIM_OP_CompareScalar: compare_repeat(c); break;
+  case ACSIM_OP_CompareScalar: acsim_vec_compare_repeat(c); break;
   case ACSIM_OP_Select:
     if (c->v->c)
       select_repeat(c);
@@ -960,6 +878,19 @@ static void counted_repeats(const call *given) {
   c.b->mask_lost = lost;
 }
 
+/* The count form with isSetMask = false: one repeat of the contiguous form, with the mask register as it is (docs/zh, mask operations; H
+ * AddsImpl, level 2). */
+static void one_contiguous(const call *given) {
+  call c = *given;
+  acsim_vector v = *c.v;
+  acsim_repeat r = {.repeat = 1, .dst_block = 1, .a_block = 1, .b_block = 1, .form = ACSIM_MASK_REGISTER};
+  r.dst_repeat = (uint16_t)(c.lanes * c.ds / BLOCK_BYTES);
+  r.a_repeat = r.b_repeat = (uint16_t)(c.lanes * c.es / BLOCK_BYTES);
+  v.repeat = &r;
+  c.v = &v;
+  with_repeat(&c);
+}
+
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (acsim_self && acsim_self->stalled && acsim_defer_vector(acsim_self, v, AT)) return 0;
   if (v->type >= ACSIM_I4 || v->dst_type >= ACSIM_I4) {
@@ -987,6 +918,10 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (!check_types(&c)) return 0;
   if (v->op == ACSIM_OP_Rsqrt || v->op == ACSIM_OP_Reciprocal) acsim_vec_check_precision(&c);
   if (v->repeat) return with_repeat(&c);
+  if (v->by_register && v->op != ACSIM_OP_Compare && v->op != ACSIM_OP_CompareScalar && v->op != ACSIM_OP_Select) {
+    one_contiguous(&c);
+    return 0;
+  }
   /* the count form works in counter mode, and leaves normal mode with a full mask behind */
   acsim_mask_reset(c.b, c.name, c.at);
   if (bad_count(&c)) return 0;
@@ -995,7 +930,7 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   switch (v->op) {
   case ACSIM_OP_CastDeq: counted_repeats(&c); break;
   case ACSIM_OP_Compare:
-  case ACSIM_OP_CompareScalar: compare(&c); break;
+  case ACSIM_OP_CompareScalar: acsim_vec_compare(&c); break;
   case ACSIM_OP_Select: select_count(&c); break;
   case ACSIM_OP_ReduceSum:
   case ACSIM_OP_ReduceMax:

@@ -79,8 +79,10 @@ void acsim_vec_accumulate(const call *c);
 
 bool acsim_vec_bad_repeat(const call *c);
 
+/* core_vec_compare.c */
+void acsim_vec_compare(const call *c);
+void acsim_vec_compare_repeat(const call *c);
 /* core_vec_move.c */
-void acsim_vec_compare_strided(const call *c);
 void acsim_vec_brcb(const call *c);
 uint64_t acsim_vec_gather_mask(const call *c);
 uint64_t acsim_vec_copy_counted(const call *c);

@@ -1,34 +1,5 @@
-/* Vector instructions that move elements by fixed patterns, and forms of others that bring blocks together: GatherMask, Brcb, Compare
- * with blocks apart, Copy in counter mode. */
+/* Vector instructions that move elements by fixed patterns: GatherMask, Brcb; and Copy in counter mode. */
 #include "sim/core_vec.h"
-
-/* The same with blocks apart: a repeat is brought together first. */
-void acsim_vec_compare_strided(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  int per = BLOCK_BYTES / c->es;
-  for (int k = 0; k < r->repeat; k++) {
-    uint8_t a[REPEAT_BYTES], b[REPEAT_BYTES], bits[MAX_LANES / 8], known[MAX_LANES / 8] = {0};
-    int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    acsim_access to = {"dst", v->dst, (int64_t)k * c->lanes / 8, c->lanes / 8, 1, ACSIM_WRITE};
-    for (int i = 0; i < 8; i++) {
-      int64_t pa = oa + (int64_t)i * r->a_block * BLOCK_BYTES, pb = ob + (int64_t)i * r->b_block * BLOCK_BYTES;
-      acsim_access x[] = {{"src0", v->a, pa, BLOCK_BYTES, 1, ACSIM_READ | ACSIM_SOFT},
-                          {"src1", v->b, pb, BLOCK_BYTES, 1, ACSIM_READ | ACSIM_SOFT}};
-      if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 2 : 1)) return;
-      memcpy(a + i * BLOCK_BYTES, acsim_data(c->b, v->a, pa), BLOCK_BYTES);
-      if (v->b) memcpy(b + i * BLOCK_BYTES, acsim_data(c->b, v->b, pb), BLOCK_BYTES);
-      for (int j = 0; j < per; j++)
-        if (acsim_all_written(acsim_state(c->b, v->a, pa + j * c->es), c->es) &&
-            (!v->b || acsim_all_written(acsim_state(c->b, v->b, pb + j * c->es), c->es)))
-          known[(i * per + j) / 8] |= (uint8_t)(1u << (i * per + j) % 8);
-    }
-    if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &to, 1)) return;
-    acsim_math_compare_bits(v->mode, v->type, bits, a, v->b ? b : NULL, v->f, v->i, c->lanes);
-    memcpy(acsim_data(c->b, v->dst, to.off), bits, (size_t)to.bytes);
-    memcpy(acsim_state(c->b, v->dst, to.off), known, (size_t)to.bytes);
-  }
-}
 
 /* Eight elements to eight blocks. */
 static void spread_blocks(uint8_t *d, const uint8_t *eight, int bytes) {

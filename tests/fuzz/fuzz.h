@@ -13,6 +13,10 @@
 
 #include "../../sim/include/acsim/kernel_abi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- random numbers ---- */
 typedef struct {
   uint64_t s;
@@ -66,7 +70,9 @@ typedef struct {
   fz_view dst, a, b, c, list[32]; /* list: 16 of dst, 16 of src (TransDataTo5HD), 4 of MrgSort */
   double f;
   int64_t i, count;
-  bool repeated, no_b;
+  bool repeated;
+  bool by_register; /* the count form with isSetMask = false */
+  bool headers;     /* called through the C++ headers, where they have the call */
   acsim_repeat r;
   /* state before the call */
   bool counter;    /* SetMaskCount */
@@ -143,6 +149,12 @@ void fz_print(FILE *f, const fz_case *c);
 /* Content for the operands of a case, written to the model; *from and *to: what has changed. */
 void fz_fill(fz_machine *m, const fz_case *c);
 
+/* ---- the headers (fuzz_headers.cpp): false if they have no such call ---- */
+bool fz_through_headers(const fz_case *c, const acsim_local *dst, const acsim_local *a, const acsim_local *b,
+                        const acsim_local *m, int32_t line);
+bool fz_copy_through_headers(const fz_case *c, const acsim_local *dst, const acsim_local *src, const acsim_global *g,
+                             int32_t line);
+
 /* ---- the simulator (fuzz_core.c) ---- */
 typedef struct {
   int difference;  /* number of the first case that differs; -1: none */
@@ -153,4 +165,7 @@ typedef void (*fz_case_fn)(void *user, int i, const fz_machine *m, fz_case *c);
 fz_result fz_launch(uint64_t seed, int n, fz_case_fn draw, void *user,
                     void (*seen)(void *user, const fz_case *c, const fz_machine *m));
 
+#ifdef __cplusplus
+}
+#endif
 #endif

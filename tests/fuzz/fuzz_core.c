@@ -24,6 +24,7 @@ typedef struct {
   int line;
 } core;
 
+uint64_t through_headers; /* calls */
 static void call_vector(core *k, const fz_case *c) {
   acsim_local dst, a, b, m;
   acsim_vector v = {.op = (uint8_t)c->op,
@@ -38,6 +39,11 @@ static void call_vector(core *k, const fz_case *c) {
   if (c->b.buf >= 0) b = view_of(k->bufs, c->b), v.b = &b;
   if (c->c.buf >= 0) m = view_of(k->bufs, c->c), v.c = &m;
   if (c->repeated) v.repeat = &c->r;
+  v.by_register = c->by_register;
+  if (c->headers && fz_through_headers(c, v.dst, v.a, v.b, v.c, k->line)) {
+    through_headers++;
+    return;
+  }
   acsim_vec(&v, "case", k->line);
 }
 
@@ -72,6 +78,13 @@ static void call_copy(core *k, const fz_case *c) {
   if (c->a.buf >= 0) a = view_of(k->bufs, c->a);
   if (c->pad_value) acsim_set_pad_value(c->pad_bits);
   if (c->atomic) acsim_atomic(c->atomic, c->atomic_type);
+  bool copies = c->kind == FZ_COPY_IN || c->kind == FZ_COPY_OUT || c->kind == FZ_COPY_LOCAL;
+  if (c->headers && copies &&
+      fz_copy_through_headers(c, c->dst.buf >= 0 ? &dst : NULL, c->a.buf >= 0 ? &a : NULL, &g, k->line)) {
+    through_headers++;
+    if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+    return;
+  }
   switch (c->kind) {
   case FZ_COPY_IN: acsim_copy_in(&dst, &g, &c->copy, "case", k->line); break;
   case FZ_COPY_OUT: acsim_copy_out(&g, &a, &c->copy, "case", k->line); break;

@@ -329,6 +329,20 @@ static void share(fz_rng *r, fz_case *c) {
   if (c->dst.off < 0 && !fz_one_in(r, 20)) c->dst.off = 0;
 }
 
+/* Which count forms have isSetMask. */
+static bool takes_register(int op) {
+  switch (op) {
+  case ACSIM_OP_Duplicate:
+  case ACSIM_OP_CreateVecIndex:
+  case ACSIM_OP_Copy:
+  case ACSIM_OP_Select:
+  case ACSIM_OP_MulCast:
+  case ACSIM_OP_AddReluCast:
+  case ACSIM_OP_SubReluCast: return false;
+  default: return true;
+  }
+}
+
 static void draw_element(fz_rng *r, where w, fz_case *c) {
   int64_t es = fz_bytes[c->type], ds = fz_bytes[c->dst_type], wide = es > ds ? es : ds, lanes = 256 / wide;
   bool two = is_binary(c->op), none = c->op == ACSIM_OP_Duplicate || c->op == ACSIM_OP_CreateVecIndex;
@@ -337,6 +351,7 @@ static void draw_element(fz_rng *r, where w, fz_case *c) {
     c->i = fz_one_in(r, 20) ? fz_in(r, -2, 40) : fz_in(r, 0, 8 * es);
   c->repeated = c->op == ACSIM_OP_Copy || fz_one_in(r, 2);
   c->dst = c->a = c->b = c->c = nowhere;
+  c->by_register = !c->repeated && takes_register(c->op) && fz_one_in(r, 12);
   if (!c->repeated) {
     int buf = (int)fz_in(r, 0, FZ_BUFS - 1);
     c->count = count_of(r, w.m->buf[buf].size / wide);
@@ -749,6 +764,7 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
                      : pick(r, other_ops, (int)(sizeof other_ops / sizeof *other_ops));
     if (o->only && strcmp(o->only, fz_name(c)) != 0) continue;
     c->fill = fz_u64(r);
+    c->headers = fz_one_in(r, 2);
     c->poison = fz_one_in(r, 8) ? (int)fz_in(r, 1, 2) : 0;
     switch (c->kind) {
     case FZ_VEC: draw_vec(r, w, c); break;
@@ -821,5 +837,6 @@ void fz_print(FILE *f, const fz_case *c) {
   if (c->kind == FZ_TRANSPOSE_SHAPE)
     fprintf(f, "\n  shape=%lld,%lld,%lld,%lld", (long long)c->shape[0], (long long)c->shape[1],
             (long long)c->shape[2], (long long)c->shape[3]);
-  fprintf(f, "\n  fill=%#llx poison=%d\n", (unsigned long long)c->fill, c->poison);
+  fprintf(f, "\n  fill=%#llx poison=%d headers=%d by_register=%d\n", (unsigned long long)c->fill, c->poison,
+          c->headers, c->by_register);
 }

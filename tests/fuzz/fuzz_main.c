@@ -10,6 +10,8 @@
 
 enum { CASES = 48, MAX_NAMES = 96, MAX_KINDS = 64 };
 
+extern uint64_t through_headers;
+
 typedef struct {
   char name[24];
   uint64_t draws, clean, by_type[FZ_TYPES], counted, masked, counter;
@@ -65,7 +67,8 @@ static void seen(void *user, const fz_case *c, const fz_machine *m) {
 }
 
 static void report(const state *s) {
-  printf("%llu calls, %llu of them without a fault\n", (unsigned long long)s->draws, (unsigned long long)s->clean);
+  printf("%llu calls, %llu of them without a fault, %llu through the C++ headers\n", (unsigned long long)s->draws,
+         (unsigned long long)s->clean, (unsigned long long)through_headers);
   printf("%-18s %10s %10s %10s %10s %10s  by type\n", "instruction", "calls", "clean", "by count", "by mask",
          "counter");
   for (int i = 0; i < s->n_names; i++) {
@@ -119,6 +122,8 @@ static void shrink(state *s, fz_case *c, fz_result *out) {
     again = false;
     TRY(poison, 0);
     TRY(counter, 0);
+    TRY(headers, 0);
+    TRY(by_register, 0);
     TRY(r.repeat, 1);
     TRY(r.repeat, c->r.repeat / 2);
     TRY(r.repeat, c->r.repeat - 1);

@@ -267,6 +267,14 @@ static int lanes_of(const fz_case *c) {
 
 fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
   fz_lanes l = {.lanes = lanes_of(c)};
+  if (!c->repeated &&
+      c->by_register) { /* isSetMask = false: the register says which lanes, of one repeat (掩码, 接口外设置) */
+    l.counted = m->counter;
+    l.total = (int64_t)m->mask[0];
+    memcpy(l.bits, m->mask, sizeof l.bits);
+    l.repeats = 1;
+    return l;
+  }
   if (!c->repeated) {
     if (c->count < 0) fz_fault(m, "bad-count");
     l.total = c->count > 0 ? c->count : 0;
@@ -413,6 +421,10 @@ static bool revisits(fz_machine *m, const fz_case *c, const fz_lanes *l) {
 
 /* ---- element-wise ---- */
 
+/* A source of which no lane is defined is a fault at once. */
+static void check_defined(fz_machine *m, const fz_case *c, const bool some_defined[3]) {
+  if (!bitwise(c->op) && !(some_defined[0] && some_defined[1] && some_defined[2])) fz_fault(m, "read-poison");
+}
 static void elementwise(fz_machine *m, const fz_case *c) {
   static uint8_t result[FZ_UB * 4];
   fz_lanes l = fz_lanes_of(m, c);
@@ -445,20 +457,25 @@ static void elementwise(fz_machine *m, const fz_case *c) {
   if (c->op == ACSIM_OP_Exp || c->op == ACSIM_OP_Ln || c->op == ACSIM_OP_Rsqrt || reads_dst(c->op)) m->ulp = 1;
   if (reads_dst(c->op) && c->repeated && revisits(m, c, &l)) m->ulp = 1 << 30;
   /* a repeat reads all its lanes, then writes them */
+  bool some_defined[3] = {false};
+  /* in counter mode the last, partial repeat is looked at apart */
   for (fz_lane at = {0}, end = {0}; fz_next(&l, &at);) {
     int64_t k = at.k;
     int n = 0;
+    if (c->repeated && l.counted && k == l.total / l.lanes && k > 0) {
+      check_defined(m, c, some_defined);
+      memset(some_defined, 0, sizeof some_defined);
+    }
     for (end = at;; n++) {
       int64_t oa = at_of(end, sa), ob = at_of(end, sb), od = at_of(end, sd);
       uint8_t *o = result + (size_t)n * 16;
-      if (!bitwise(c->op)) {
-        if (has_a && !fz_written(m, c->a, oa, sa.bytes)) fz_fault(m, "read-poison");
-        if (has_b && !fz_written(m, c->b, ob, sb.bytes)) fz_fault(m, "read-poison");
-        if (reads_dst(c->op) && !fz_written(m, c->dst, od, sd.bytes)) fz_fault(m, "read-poison");
-      }
+      bool defined[3] = {!has_a || fz_written(m, c->a, oa, sa.bytes), !has_b || fz_written(m, c->b, ob, sb.bytes),
+                         !reads_dst(c->op) || fz_written(m, c->dst, od, sd.bytes)};
+      bool lane = defined[0] && defined[1] && defined[2];
+      for (int i = 0; i < 3; i++) some_defined[i] = some_defined[i] || defined[i];
       value(m, c, o, fz_at(m, c->dst, od), has_a ? fz_at(m, c->a, oa) : NULL, has_b ? fz_at(m, c->b, ob) : NULL);
       for (int j = 0; j < sd.bytes; j++) {
-        uint8_t known = 0xff;
+        uint8_t known = lane ? 0xff : 0; /* what comes of undefined lanes is undefined (docs/simulator.md, Poison) */
         if (bitwise(c->op)) known = *fz_st(m, c->a, oa + j) & (has_b ? *fz_st(m, c->b, ob + j) : 0xff);
         o[8 + j] = known;
       }
@@ -475,6 +492,7 @@ static void elementwise(fz_machine *m, const fz_case *c) {
       if (j < n) fz_next(&l, &w);
     }
   }
+  if (some) check_defined(m, c, some_defined);
 }
 
 /* ---- compare and select ---- */

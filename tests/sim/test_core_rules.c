@@ -214,6 +214,8 @@ static void poison_behind_gaps(void) { /* a mask with gaps does not hide an unwr
   r.mask[0] = 5;
   *state(8) = 0;
   vec(ACSIM_OP_Adds, ACSIM_F32, ACSIM_F32, &r, 0, 4096, 0, -1, 0, 1);
+  assert_int_equal(*state(4096 + 8), 0);
+  assert_int_equal(*state(4096), 0xff);
 }
 static void poison_in_a_gap(void) {
   acsim_repeat r = first(64, 1);
@@ -346,7 +348,7 @@ static const struct {
     {"shift_too_far", shift_too_far, "field-limit"},
     {"gather_mask_pattern", gather_mask_pattern, "field-limit"},
     {"gatherb_float", gatherb_float, "no-such-dtype"},
-    {"poison_behind_gaps", poison_behind_gaps, "read-poison"},
+    GOOD(poison_behind_gaps),
     {"merge_poison", merge_poison, "read-poison"},
     {"repeats_overlap", repeats_overlap, "overlap"},
     {"repeat_partly", repeat_partly, "overlap"},

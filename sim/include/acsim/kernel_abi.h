@@ -162,6 +162,7 @@ typedef struct {
   int64_t i;                  /* scalar operand of an integer type */
   int64_t count;              /* elements; the repeat form ignores it */
   const acsim_repeat *repeat; /* NULL: the count form */
+  uint8_t by_register; /* the count form with isSetMask = false: the mask register says how many, and the count nothing */
 } acsim_vector;
 
 /* One vector instruction. Returns what GatherMask counts, else 0. */

@@ -122,6 +122,7 @@ namespace AscendC {
   template <TYPES, bool isSetMask = true, typename C, ACSIM_IF_NUMBER(C)>                                         \
   void Name(const LocalTensor<DST> &dst ACSIM_COMMA REST, const C count, ACSIM_AT) {                              \
     SETUP;                                                                                                        \
+    v.by_register = !isSetMask;                                                                                   \
     acsim::run(v, static_cast<int64_t>(count), file, line);                                                       \
   }                                                                                                               \
   template <TYPES, bool isSetMask = true, typename R, ACSIM_IF_NUMBER(R)>                                         \
@@ -139,11 +140,13 @@ namespace AscendC {
   template <TYPES, bool isSetMask = true, typename C, typename L>                                                 \
   void Name(const L &dst ACSIM_COMMA REST, const C &count) {                                                      \
     SETUP;                                                                                                        \
+    v.by_register = !isSetMask;                                                                                   \
     acsim::run(v, static_cast<int64_t>(count), nullptr, 0);                                                       \
   }                                                                                                               \
   template <TYPES, bool isSetMask = true, typename C, typename L>                                                 \
   void Name(const L &dst ACSIM_COMMA REST, C count) {                                                             \
     SETUP;                                                                                                        \
+    v.by_register = !isSetMask;                                                                                   \
     acsim::run(v, static_cast<int64_t>(count), nullptr, 0);                                                       \
   }                                                                                                               \
   template <TYPES, bool isSetMask = true, typename R, typename L>                                                 \

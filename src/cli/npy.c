@@ -265,7 +265,8 @@ static char *header_text(ac_arena *a, ac_dtype dtype, int rank, const int64_t *d
   while ((10 + b.len + 1) % 64) ac_puts(&b, " "); /* so that the data is aligned */
   ac_puts(&b, "\n");
   char *all = ac_alloc(a, 10 + b.len);
-  memcpy(all, "\x93NUMPY\x01\x00", 8);
+  static const uint8_t magic[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  memcpy(all, magic, sizeof magic);
   all[8] = (char)(b.len & 0xff);
   all[9] = (char)(b.len >> 8);
   memcpy(all + 10, b.data, b.len);

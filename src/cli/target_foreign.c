@@ -158,7 +158,7 @@ static bool tensors(job *j) {
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < o->n_args; i++) {
       const ac_run_argument *x = &o->args[i];
-      const char *name = (size_t)j->t->n < names.len ? names.data[j->t->n] : NULL;
+      const char *name = names.data && (size_t)j->t->n < names.len ? names.data[j->t->n] : NULL;
       bool ok = true;
       if (!pass && x->kind == AC_GIVE_IN) ok = ac_target_read(j->a, j->t, x->text, false, name, j->d);
       if (!pass && x->kind == AC_GIVE_INOUT) ok = ac_target_read(j->a, j->t, x->text, true, name, j->d);

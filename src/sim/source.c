@@ -228,11 +228,11 @@ static bool mentions(const char *t, size_t from, size_t to, const char *word) {
 /* At the '(' of `name(`, at namespace scope: a definition of a kernel or of what launches one is an entry. The walk goes on behind it. */
 static void function(scanner *s, const char *name, size_t name_at) {
   const char *t = s->w.text;
-  size_t open = s->w.tok, close = closing(t, open), after = close;
+  size_t open = s->w.tok, close = closing(t, open);
   s->w.at = close;
   while (next(&s->w) && (is(&s->w, "const") || is(&s->w, "noexcept"))) {
   }
-  after = s->w.tok;
+  size_t after = s->w.tok;
   s->w.at = close;
   if (t[after] != '{') return;
   size_t end = closing(t, after);

@@ -185,10 +185,16 @@ static void halves(void **s) {
 }
 
 static const char *const functions[] = {
-#define X(name, ...) #name,
-    ACSIM_VECTOR_OPS(X) ACSIM_LIBRARY_UNARY(X) ACSIM_LIBRARY_OTHER(X) ACSIM_ROW_FUNCTIONS(X)
+#define X(name) #name,
+    ACSIM_VECTOR_OPS(X)
 #undef X
-        "Sum",
+#define X(name, half, single, reuse) #name,
+        ACSIM_LIBRARY_UNARY(X) ACSIM_LIBRARY_OTHER(X)
+#undef X
+#define X(name, passes, source) #name,
+            ACSIM_ROW_FUNCTIONS(X)
+#undef X
+                "Sum",
     "Mean", "SoftMax", "SimpleSoftMax", "SoftmaxGrad"};
 
 static void everything_has_a_bound(void **s) {

@@ -180,7 +180,8 @@ void acsim_vec_compare_register(const call *c) {
 static void report_undefined(const call *c, int64_t undefined) {
   if (undefined)
     acsim_fault(c->b->s, c->b, "read-poison", c->at,
-                "Select: %lld lanes use a bit of the compare mask register that nothing has set",
+                "Select: %lld lanes use a bit of the compare mask register that nothing has set, or a value that was "
+                "never written",
                 (long long)undefined);
 }
 /* Every repeat uses the same register. */
@@ -195,17 +196,18 @@ void acsim_vec_select_register(const call *c) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
     if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->es, r->dst_block, ACSIM_WRITE) ||
-        !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ) ||
-        (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ)))
+        !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ | ACSIM_SOFT) ||
+        (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ | ACSIM_SOFT)))
       return;
     for (int i = 0; i < c->lanes; i++) {
       if (!lane_on(r, i)) continue;
       bool on = c->b->cmp_mask[i / 8] >> i % 8 & 1;
-      undefined += !(c->b->cmp_state[i / 8] >> i % 8 & 1);
       int64_t d = od + lane_offset(i, c->es, r->dst_block);
-      const uint8_t *from = on || !v->b ? acsim_data(c->b, v->a, oa + lane_offset(i, c->es, r->a_block))
-                                        : acsim_data(c->b, v->b, ob + lane_offset(i, c->es, r->b_block));
-      memmove(acsim_data(c->b, v->dst, d), from, (size_t)c->es);
+      const acsim_local *src = on || !v->b ? v->a : v->b;
+      int64_t from = on || !v->b ? oa + lane_offset(i, c->es, r->a_block) : ob + lane_offset(i, c->es, r->b_block);
+      bool known = c->b->cmp_state[i / 8] >> i % 8 & 1; /* and of the values only the one that is taken */
+      undefined += !known || !acsim_all_written(acsim_state(c->b, src, from), c->es);
+      memmove(acsim_data(c->b, v->dst, d), acsim_data(c->b, src, from), (size_t)c->es);
       mark(c, v->dst, d, c->es);
     }
   }

@@ -95,6 +95,10 @@ static bool dst_type_ok(const fz_case *c) {
 }
 
 static bool check_types(fz_machine *m, const fz_case *c) {
+  if (c->op == ACSIM_OP_Cast && c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) { /* scales: never set here */
+    fz_fault(m, "deq-not-set");
+    return false;
+  }
   if (c->op == ACSIM_OP_Cast) {
     unsigned modes = cast_modes(c->dst_type, c->type);
     /* CAST_NONE: RINT where the conversion loses bits (Cast, RoundMode) */

@@ -777,6 +777,10 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     case FZ_MERGE: draw_sort(r, w, c); break;
     default: draw_move(r, w, c); break;
     }
+    for (int i = 0; i < 36; i++) { /* nothing lies before UB */
+      fz_view *v = i < 32 ? &c->list[i] : i == 32 ? &c->dst : i == 33 ? &c->a : i == 34 ? &c->b : &c->c;
+      if (v->buf >= 0 && m->buf[v->buf].base + v->off < 0) v->off = 0;
+    }
     return;
   }
 }

@@ -25,13 +25,14 @@ bool ac_target_is_kernel(const char *path) {
 /* ---- tensors ---- */
 
 bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags *d) {
-  x.bytes = ac_dtypes[x.dtype].bytes;
-  bool none = false;
+  int64_t n = 1;
+  bool none = false, fits = true;
   for (int i = 0; i < x.rank; i++) none |= x.shape[i] == 0;
-  for (int i = 0; i < x.rank && x.bytes >= 0; i++)
-    if (none || __builtin_mul_overflow(x.bytes, x.shape[i], &x.bytes)) x.bytes = none ? 0 : -1;
-  if (!(x.data = ac_sim_alloc(x.bytes))) {
-    ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "no memory for the elements of %s", x.name);
+  for (int i = 0; i < x.rank && !none && fits; i++) fits = !__builtin_mul_overflow(n, x.shape[i], &n);
+  if (none) n = 0;
+  if (fits) fits = !__builtin_mul_overflow(n, (int64_t)ac_dtypes[x.dtype].bytes, &x.bytes);
+  if (!fits || !(x.data = ac_sim_alloc(x.bytes))) {
+    ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "no memory for the %lld elements of %s", (long long)n, x.name);
     ac_help(d, e, "run a smaller shape");
     return false;
   }

@@ -159,8 +159,9 @@ static void odd_rational(legal *l, reg d, const double *p, int np, const double 
 }
 
 static void tanh_of_t0(legal *l, reg d) {
-  static const double p[] = {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
-                             1.48572235717979e-05,  6.37261928875436e-04, 4.89352455891786e-03};
+  /* 1.5 * 2^-23 too large, all of them: at the clamp and beyond the result must be 1 even where Div is a unit too low */
+  static const double p[] = {-2.76076897108742e-16, 2.00018826248624e-13, -8.60467306077252e-11, 5.12229800630924e-08,
+                             1.48572262284765e-05,  6.37262042826749e-04, 4.89352543394824e-03};
   static const double q[] = {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03};
   ops(l, AC_I_MINS, T0, T0, 7.90531110763549805);
   ops(l, AC_I_MAXS, T0, T0, -7.90531110763549805);

@@ -29,15 +29,22 @@ static uint32_t step(uint32_t u, uint32_t sign, uint32_t inf, uint32_t k, bool u
   return (u & sign) | m;
 }
 
+/* e^0 is 1 on every device (assumed): or a sum that is rescaled by e^(m - m) at every step would drift away with them. */
+static uint32_t exact(const acsim_session *s, int id, uint32_t one) {
+  return id == s->op_bound[ACSIM_OP_Exp] ? one : 0;
+}
+
 static void move(const acsim_session *s, int id, int type, void *d, uint32_t k, int64_t n) {
   if (type == ACSIM_F32) {
-    uint32_t *p = d;
-    for (int64_t i = 0; i < n; i++) p[i] = step(p[i], 0x80000000u, 0x7f800000u, k, upward(s, id, p[i]));
+    uint32_t *p = d, keep = exact(s, id, 0x3f800000u);
+    for (int64_t i = 0; i < n; i++)
+      if (p[i] != keep) p[i] = step(p[i], 0x80000000u, 0x7f800000u, k, upward(s, id, p[i]));
     return;
   }
   uint16_t *p = d;
-  uint32_t inf = type == ACSIM_F16 ? 0x7c00 : 0x7f80;
-  for (int64_t i = 0; i < n; i++) p[i] = (uint16_t)step(p[i], 0x8000, inf, k, upward(s, id, p[i]));
+  uint32_t inf = type == ACSIM_F16 ? 0x7c00 : 0x7f80, keep = exact(s, id, type == ACSIM_F16 ? 0x3c00 : 0x3f80);
+  for (int64_t i = 0; i < n; i++)
+    if (p[i] != keep) p[i] = (uint16_t)step(p[i], 0x8000, inf, k, upward(s, id, p[i]));
 }
 
 void acsim_perturb_row(acsim_block *b, int id, int type, void *d, int64_t n) {

@@ -146,7 +146,7 @@ static void steps(void **s) {
       for (int i = 0; i < N; i++) {
         float y;
         memcpy(&y, &d.y[i], 4);
-        if (!isfinite(y) || y == 0) {
+        if (!isfinite(y) || y == 0 || (d.op == ACSIM_OP_Exp && !d.library && y == 1)) {
           assert_true(d.y[i] == e.y[i]);
           continue;
         }

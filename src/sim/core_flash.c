@@ -108,7 +108,8 @@ static void flash3(const rows_call *r) {
                   {7, "inSum", c->t[7] ? stat_size(r, 7) : 0, update ? IN : 0},
                   {8, "inMax", c->t[8] ? stat_size(r, 8) : 0, update ? IN : 0}};
   if (!rows_use_all(r, u, 9, acsim_tmp_softmax_flash3(k, rows_es(r, 1)))) return;
-  float *x = rows_scratch(r, 0, k), scalar = (float)(c->f[0] / (1 - c->f[0])), base = (float)(k / parts);
+  int64_t part = k / parts;
+  float *x = rows_scratch(r, 0, k), scalar = (float)(c->f[0] / (1 - c->f[0])), base = (float)part;
   for (int64_t i = 0; i < rows; i++) {
     /* The sums as docs/zh's code takes them: 8 neighbours each of the first 512 elements, what follows added lane by lane to those 64,
      * and 8 neighbours again. With more than 512 elements they are not the sums of the parts that they are subtracted from. */

@@ -82,6 +82,7 @@ static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 static bool has(word_set *w, const char *word) {
+  if (!w->words.len) return false;
   if (!w->sorted) qsort(w->words.data, w->words.len, sizeof *w->words.data, by_text);
   w->sorted = true;
   return bsearch(&word, w->words.data, w->words.len, sizeof *w->words.data, by_text) != NULL;

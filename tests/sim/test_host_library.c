@@ -12,6 +12,8 @@
 static void ask(const char *define) {
   ac_arena *a = ac_arena_new();
   char *so = ac_sprintf(a, "%s/sim_library_sizes_%d.so", AC_BINARY_DIR, (int)getpid());
+  static const char include[] = AC_SOURCE_DIR "/sim/include",
+                    source[] = AC_SOURCE_DIR "/tests/sim/fixtures/library_sizes/library_sizes.cpp";
   const char *argv[] = {getenv("CXX") ? getenv("CXX") : "g++",
                         "-std=c++17",
                         "-O0",
@@ -21,8 +23,8 @@ static void ask(const char *define) {
                         "-Wextra",
                         "-Werror",
                         "-I",
-                        AC_SOURCE_DIR "/sim/include",
-                        AC_SOURCE_DIR "/tests/sim/fixtures/library_sizes/library_sizes.cpp",
+                        include,
+                        source,
                         "-o",
                         so,
                         define,

@@ -106,12 +106,15 @@ class Task:
         self.answer = os.path.join(folder, 'answer', '0')
         self.kernel, entry = find_entry(os.path.join(self.answer, 'op_kernel'))
         sources = [f for f in sorted(glob.glob(self.answer + '/op_host/*.cpp')) + sorted(glob.glob(self.answer + '/op_host/*.cc'))
-                   if not re.search(r'aclnn|_l0\.cpp|fallback', os.path.basename(f))]
+                   if not re.search(r'aclnn|_l0\.cpp|fallback', os.path.basename(f))
+                   and not re.search(r'#include "(level0|aclnn_kernels)/', open(f, errors='replace').read())]  # the aclnn side
         self.opdef = OpDef(''.join(open(f, errors='replace').read() + '\n' for f in sources))
-        host = os.path.join(scratch, 'host.cpp')  # one library of all the host sources
-        with open(host, 'w') as f:
-            f.write(''.join('#include "%s"\n' % s for s in sources))
-        self.op = {'form': 'msopgen', 'op': entry, 'op_type': self.opdef.type, 'kernel': self.kernel, 'host': host,
+        hosts = []  # each source behind what the build defines for it
+        for i, source in enumerate(sources):
+            hosts.append(os.path.join(scratch, 'host%d.cpp' % i))
+            with open(hosts[-1], 'w') as f:
+                f.write('#define OPS_UTILS_LOG_SUB_MOD_NAME "OP_TILING"\n#define OPS_UTILS_LOG_PACKAGE_TYPE ""\n#include "%s"\n' % source)
+        self.op = {'form': 'msopgen', 'op': entry, 'op_type': self.opdef.type, 'kernel': self.kernel, 'host': hosts[0], 'host_more': hosts[1:],
                    'include': [self.answer + '/op_host', root + '/libs/common_include/cann-ops/src/common/inc']}
         self.sim = Simulator(simrun_path(), scratch)
 
@@ -423,7 +426,7 @@ def run_task(job):
 
 def show(t):
     if not t.get('built') or t.get('error'):
-        print('%-44s %s' % (t['task'], t.get('error') or 'does not compile\n' + t.get('diagnostics', '')[:1500]))
+        print('%-44s %s' % (t['task'], t.get('error') or 'does not compile\n' + t.get('diagnostics', '')[:6000]))
         return
     if not t['cases']:
         print('%-44s compiles' % t['task'])
@@ -445,7 +448,7 @@ def main():
     p.add_argument('--max-elements', type=int, default=4 << 20)
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--json')
-    a = p.parse_args()
+    a = p.parse_intermixed_args()
     if 'NPUKERNELBENCH' in os.environ and a.checkout and not os.path.isdir(a.checkout):
         a.tasks.insert(0, a.checkout)
     opts = {'compile': a.compile, 'cases': a.cases, 'max_elements': a.max_elements}

@@ -10,7 +10,7 @@
 
 static ac_arena *a;
 static ac_diags d;
-static ac_sim_lib *lib, *positives;
+static ac_sim_lib *lib, *positives, *older;
 
 static ac_sim_lib *build(const char *op, const char *type) {
   const ac_sim_spec s = {.form = AC_SIM_MSOPGEN,
@@ -34,7 +34,8 @@ static int setup(void **s) {
   setenv("XDG_CACHE_HOME", dir, 1);
   lib = build("host_params", "HostParams");
   positives = build("positives", "Positives");
-  return lib && positives ? 0 : -1;
+  older = build("older_names", "OlderNames");
+  return lib && positives && older ? 0 : -1;
 }
 static int teardown(void **s) {
   (void)s;
@@ -157,6 +158,37 @@ static void a_kernel_that_claims_too_much(void **s) {
   drop_positives();
 }
 
+/* n elements in, 512 out. */
+static ac_sim_result run_older(int64_t n) {
+  for (int i = 0; i < 2; i++) {
+    int64_t elems = i ? 512 : n;
+    t[i] = (ac_sim_tensor){
+        .name = i ? "y" : "x", .dtype = AC_I16, .rank = 1, .shape = {elems}, .bytes = 2 * elems, .output = i};
+    t[i].data = ac_sim_alloc(t[i].bytes);
+    assert_non_null(t[i].data);
+  }
+  for (int64_t k = 0; k < n; k++) ((int16_t *)t[0].data)[k] = (int16_t)k;
+  ac_sim_result r;
+  if (!ac_sim_run(a, older, t, 2, NULL, 0, NULL, &r, &d)) ac_diags_print(&d, stderr, false);
+  return r;
+}
+
+static void older_names_of_host_and_kernel(void **s) {
+  (void)s;
+  ac_sim_result r = run_older(256);
+  assert_true(r.ran);
+  assert_int_equal(r.faults.len, 0);
+  const int16_t *y = t[1].data;
+  for (int i = 0; i < 16; i++)
+    for (int k = 0; k < 16; k++) assert_int_equal(y[16 * i + k], 16 * k + i);
+  for (int k = 256; k < 512; k++) assert_int_equal(y[k], 7);
+  for (int i = 0; i < 2; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
+  r = run_older(8);
+  assert_non_null(r.refused);
+  assert_non_null(strstr(r.refused, "E89999: eight is refused, n 8"));
+  for (int i = 0; i < 2; i++) ac_sim_dealloc(t[i].data, t[i].bytes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_optional_parameter_may_be_missing),
@@ -164,6 +196,7 @@ int main(void) {
       cmocka_unit_test(misfits_are_named),
       cmocka_unit_test(a_kernel_says_how_large_its_output_is),
       cmocka_unit_test(a_kernel_that_claims_too_much),
+      cmocka_unit_test(older_names_of_host_and_kernel),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -256,5 +256,6 @@ struct op_register {
     return &acsim_def;                                                               \
   })
 
+#include "acsim/host_operator.h"
 #include "acsim/host_run.h"
 #endif

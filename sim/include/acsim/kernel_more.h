@@ -202,6 +202,33 @@ void TransDataTo5HD(uint64_t dst[NCHW_CONV_ADDR_LIST_SIZE], uint64_t src[NCHW_CO
   }
   acsim_detail::to_5hd<T>(d, s, p, file, line);
 }
+/* The functions behind the interface, which public kernels call with pointers (CANN 8.1, basic_api/impl). */
+template <typename T>
+void TransDataTo5HDImpl(T *(&dst)[NCHW_CONV_ADDR_LIST_SIZE], T *(&src)[NCHW_CONV_ADDR_LIST_SIZE],
+                        const TransDataTo5HDParams &p, ACSIM_AT) {
+  acsim_local d[16], s[16];
+  for (int i = 0; i < 16; i++) d[i] = acsim::view_of(dst[i]), s[i] = acsim::view_of(src[i]);
+  acsim_detail::to_5hd<T>(d, s, p, file, line);
+}
+template <typename T> void DuplicateImpl(T *dst, const T &value, const int32_t &count, ACSIM_AT) {
+  LocalTensor<T> to;
+  to.view_ = acsim::view_of(dst);
+  Duplicate(to, value, static_cast<int64_t>(count), file, line);
+}
+template <typename T> void DataCopyUB2GMImpl(T *dst, T *src, const DataCopyParams &p, ACSIM_AT) {
+  GlobalTensor<T> to;
+  LocalTensor<T> from;
+  to.SetGlobalBuffer(dst);
+  from.view_ = acsim::view_of(src);
+  DataCopy(to, from, p, file, line);
+}
+template <typename T> void DataCopyGM2UBImpl(T *dst, T *src, const DataCopyParams &p, ACSIM_AT) {
+  LocalTensor<T> to;
+  GlobalTensor<T> from;
+  to.view_ = acsim::view_of(dst);
+  from.SetGlobalBuffer(src);
+  DataCopy(to, from, p, file, line);
+}
 
 /* ---- blocked copies ---- */
 

@@ -12,7 +12,7 @@
 #define SIM_DEFAULT(x)
 #endif
 
-typedef struct {
+typedef struct sim_case {
   const char *name;
   void (*kernel)(uint8_t *x, uint8_t *y, uint8_t *workspace);
   int blocks;

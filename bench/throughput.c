@@ -136,7 +136,7 @@ static bool once(const ac_chip *chip, kernel f, const char *name, ac_dtype d, bo
   int p[2];
   measurement m;
   bool ok = !pipe(p) && !measure(chip, f, d, two, n, 1, p[1]) && read(p[0], &m, sizeof m) == (ssize_t)sizeof m;
-  if (ok) printf("%s %s: %lld element-instructions\n", name, ac_dtypes[d].name, (long long)(m.vector + m.copied));
+  if (ok) printf("%s %s: %.0f element-instructions\n", name, ac_dtypes[d].name, (double)m.vector + (double)m.copied);
   return ok;
 }
 

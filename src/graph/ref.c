@@ -365,7 +365,7 @@ enum { GEN_CHUNKS = 512 }; /* of one job of a thread */
 
 static void gen_chunk(const generation *g, int64_t at, int64_t c) {
   double f[REF_CHUNK]; /* filled by ref_read_* as far as it is used */
-  // NOLINTBEGIN(clang-analyzer-core.CallAndMessage)
+  // NOLINTBEGIN(clang-analyzer-core.*)
   if (g->r && ref_of(g->r, g->v)->is_int) {
     int64_t *k = (int64_t *)f;
     ref_read_i(g->r, g->v, at, c, k);
@@ -380,7 +380,7 @@ static void gen_chunk(const generation *g, int64_t at, int64_t c) {
     for (int64_t j = 0; j < c; j++) ((float *)g->data)[at + j] = (float)f[j];
   else
     for (int64_t j = 0; j < c; j++) ac_store(g->dtype, g->data, at + j, f[j]);
-  // NOLINTEND(clang-analyzer-core.CallAndMessage)
+  // NOLINTEND(clang-analyzer-core.*)
 }
 static void gen_part(void *user, int64_t part) {
   const generation *g = user;

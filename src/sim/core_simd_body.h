@@ -435,7 +435,7 @@ static bool peak_f32(const float *a, int64_t n, bool largest, float *value) {
       x *= sign;
       lanes_i more = x > top;
       top = (lanes_f)(((lanes_i)x & more) | ((lanes_i)top & ~more));
-      odd |= x != x;
+      odd |= x != x; // NOLINT(misc-redundant-expression): NaN
     }
     for (int k = 0; k < LANES; k++) {
       m = top[k] > m ? top[k] : m;

@@ -33,11 +33,11 @@ void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, i
     int n = c->lanes - first < per ? c->lanes - first : per;
     uint32_t on = acsim_vec_block_lanes(c, first, n), all = n >= 32 ? ~0u : (1u << n) - 1;
     uint8_t *d = to + first * bytes;
-    if (on != all) memset(d, 0, (size_t)(n * bytes));
+    if (on != all) memset(d, 0, (size_t)n * (size_t)bytes);
     if (!on) continue;
     const uint8_t *s = acsim_data(c->b, t, off + lane_offset(first, bytes, block_stride));
     if (on == all)
-      memcpy(d, s, (size_t)(n * bytes));
+      memcpy(d, s, (size_t)n * (size_t)bytes);
     else
       for (int k = 0; k < n; k++)
         if (on >> k & 1) memcpy(d + k * bytes, s + k * bytes, (size_t)bytes);

@@ -359,8 +359,7 @@ static int64_t c_same(const void *px, const void *py) {
 static void k_print(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) {
     DataCopy(d, s, N);
-    if (s.GetSize() == 0) PRINTF("never %d\n", 1);
-    if (s.GetSize() == 0) Trap();
+    PRINTF("api.cpp: %u elements\n", s.GetSize());
   });
 }
 static void k_trap(GM_ADDR a, GM_ADDR b, GM_ADDR w) {

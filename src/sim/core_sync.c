@@ -330,11 +330,11 @@ static bool check_workspace(acsim_block *b, const char *what, const acsim_global
   b->order = NULL;
   bool ok = acsim_gm_touch(b, AC_PIPE_MTE2, what, at, gm, off, bytes, GM_READ);
   b->order = o;
-  for (int64_t i = 0; ok && zero && i < bytes; i++)
-    if (gm->ptr[off + i]) {
+  for (int64_t i = off; ok && zero && i < off + bytes; i++)
+    if (gm->ptr[i]) {
       acsim_fault(b->s, b, "sync-workspace", at,
                   "%s: its workspace in global memory must be zero before the first use, and byte %lld of it is not",
-                  what, (long long)(off + i));
+                  what, (long long)i);
       return true;
     }
   return ok;

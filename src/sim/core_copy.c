@@ -73,11 +73,13 @@ static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst,
   memset(s + left, 0xff, (size_t)c->bytes);
   if (!left && !rest) return;
   uint64_t value = c->is_pad ? c->pad_bits : b->pad_value;
-  if (c->is_pad || b->pad_set) {
+  bool asked = c->left || c->right;
+  if (!asked && (c->is_pad || !b->pad_set)) {
+    fill(p + left + c->bytes, s + left + c->bytes, rest, src,
+         es); /* the block's first element, isPad or not (D, DataCopyPad) */
+  } else if (c->is_pad || b->pad_set) {
     fill(p, s, left, &value, es);
     fill(p + left + c->bytes, s + left + c->bytes, rest, &value, es);
-  } else if (!c->left && !c->right) {
-    fill(p + left + c->bytes, s + left + c->bytes, rest, src, es); /* the block's first element */
   } else { /* the documents call these lanes random: they stay undefined */
     memset(s, 0, (size_t)left);
     memset(s + left + c->bytes, 0, (size_t)rest);

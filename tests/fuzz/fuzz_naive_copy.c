@@ -54,10 +54,10 @@ static void copy_in(fz_machine *m, const fz_case *c) {
       if (i >= left && i < left + bytes) {
         if (!c->mode && !m->gm_st[from + i - left]) fz_fault(m, "read-poison");
         v = src[i - left];
+      } else if (!left && !right && (p->is_pad || !m->pad_set)) {
+        v = src[(i - bytes) % es]; /* dummies: the block's first element */
       } else if (p->is_pad || m->pad_set) {
         v = (uint8_t)((p->is_pad ? p->pad_bits : m->pad_value) >> (8 * ((i < left ? i : i - left - bytes) % es)));
-      } else if (!left && !right) {
-        v = src[(i - bytes) % es]; /* dummies: the block's first element */
       } else {
         v = 0, known = 0; /* random */
       }

@@ -148,6 +148,18 @@ static void too_little_for_select(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.in.FreeTensor(t);
   f.store(o);
 }
+/* isPad without padding: the lanes up to 32 bytes are the block's first element, not the pad value. y: 2 everywhere, from x = 0. */
+static void pad_of_nothing(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  auto t = f.in.AllocTensor<float>();
+  DataCopyPad(t, f.x, {1, (N - 3) * 4, 0, 0, 0}, {true, 0, 0, 9.0f});
+  f.in.EnQue(t);
+  t = f.in.DeQue<float>();
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, t, 2.0f, N);
+  f.in.FreeTensor(t);
+  f.store(o);
+}
 static void misaligned(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
@@ -480,6 +492,7 @@ static const sim_case table[] = {
      0},
     {"too_little_for_select", too_little_for_select, 1, 4, N, N, 0, "lib-temporary-memory", "has 128", nullptr, twos,
      0, 0, 0},
+    {"pad_of_nothing", pad_of_nothing, 1, 4, N, N, 0, nullptr, nullptr, nullptr, twos, 0, 0, 0},
     CASE(misaligned, "misaligned", "src starts at byte 16"),
     CASE(use_after_free, "use-after-free", "src was freed"),
     CASE(use_after_realloc, "use-after-free", "allocated anew"),

@@ -4,7 +4,7 @@
  *
  * SPEC: {"form": "msopgen"|"direct", "op": entry, "op_type": ..., "kernel": path, "host": path, "host_more": [path, ...], "include": [folder, ...], "chip": name,
  *        "timeout": seconds, "hazards": "on"|"strict"|"off", "order": "forward"|"reverse", "build_only": bool, "only_dtypes": bool (compile the kernel for these tensors only), "threads": n,
- *        "blocks": [first, n] (run only these),
+ *        "blocks": [first, n] (run only these), "chips": [name or file, ...] (the same launch on each of them, for its modelled time),
  *        "tensors": [{"name", "dtype", "shape", "role": "in"|"out"|"inout"|"updated"|"filled", "list": n, "absent": bool, "output_at": n, "file": raw data}, ...],
  *        "attrs": [{"name", "kind": "f"|"i"|"b"|"s"|"lf"|"li", "value"}, ...]}
  * Outputs are written to their files. RESULT: {"built", "ran", "refused", "block_dim", "tiling_key", "workspace", "ub_peak", "wall",
@@ -84,7 +84,8 @@ static bool read_tensor(const json_t *j, ac_sim_tensor *t) {
     t->bytes *= t->shape[t->rank++];
   }
   t->data = ac_sim_alloc(t->bytes);
-  return t->data && ((t->output && !t->also_input && !t->updated) || fill(t, text(j, "file")));
+  /* no file: zeros */
+  return t->data && ((t->output && !t->also_input && !t->updated) || !text(j, "file") || fill(t, text(j, "file")));
 }
 
 /* Only the kernel of these dtypes is compiled: inputs before outputs, a list once. */
@@ -171,6 +172,23 @@ static bool write_outputs(const json_t *list, const ac_sim_tensor *t, int n) {
   return ok;
 }
 
+/* The same launch with the costs of other chip files; what the tiling code sees of a chip must not differ. */
+static bool on_chips(const json_t *chips, const ac_sim_lib *lib, ac_sim_tensor *t, int n, const ac_sim_attr *at, int m,
+                     const ac_sim_opts *opts, json_t *out) {
+  json_t *times = json_array();
+  json_object_set_new(out, "times", times);
+  size_t i;
+  json_t *name;
+  json_array_foreach(chips, i, name) {
+    ac_sim_lib other = *lib;
+    other.spec.chip = ac_chip_load(a, json_string_value(name), &d);
+    ac_sim_result r;
+    if (!other.spec.chip || !ac_sim_run(a, &other, t, n, at, m, opts, &r, &d) || !r.ran) return false;
+    json_array_append_new(times, json_real(r.time.us));
+  }
+  return true;
+}
+
 static bool launch(const json_t *j, const ac_sim_lib *lib, json_t *out) {
   const json_t *tensors = json_object_get(j, "tensors"), *attrs = json_object_get(j, "attrs");
   int n = (int)json_array_size(tensors), m = (int)json_array_size(attrs);
@@ -189,6 +207,8 @@ static bool launch(const json_t *j, const ac_sim_lib *lib, json_t *out) {
                                        : is(hazards, "off")  ? AC_HAZARDS_OFF
                                                              : AC_HAZARDS_ON};
   ac_sim_result r;
+  const json_t *chips = json_object_get(j, "chips");
+  if (chips) return on_chips(chips, lib, t, n, at, m, &opts, out);
   bool ok = ac_sim_run(a, lib, t, n, at, m, &opts, &r, &d);
   set_run(out, &r);
   return ok && r.ran && write_outputs(tensors, t, n);

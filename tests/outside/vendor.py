@@ -97,8 +97,10 @@ def run_case(repos, op, case):
     host = repos.host(folder, case)
     tensors, outs = [], []
     for k, (tensor, entry) in enumerate(values.flatten(case["tensors"])):
-        entry.update(name=tensor.name, dtype=tensor.dtype, shape=tensor.shape, file=f"{work}/t{k}.bin")
-        if entry["role"] != "out" and not entry["absent"]:
+        entry.update(name=tensor.name, dtype=tensor.dtype, shape=tensor.shape)
+        if entry["role"] == "out" or tensor.data is not None:
+            entry["file"] = f"{work}/t{k}.bin"
+        if entry["role"] != "out" and tensor.data is not None:
             tensor.data.tofile(entry["file"])
         if entry["role"] != "in" and not entry["absent"]:
             outs.append((tensor, entry["file"]))
@@ -107,8 +109,9 @@ def run_case(repos, op, case):
     spec = dict(form="msopgen", op=case.get("entry", name), op_type=case["type"], kernel=kernel, host=host[0], host_more=host[1:],
                 include=repos.includes(folder) + [here, os.path.dirname(here)], timeout=case.get("timeout", 200), only_dtypes=True,
                 tensors=tensors, attrs=[dict(name=k, **values.attr(v)) for k, v in case.get("attrs", {}).items()])
-    if "blocks" in case:
-        spec["blocks"] = case["blocks"]
+    for key in ("blocks", "chips", "hazards", "threads"):
+        if key in case:
+            spec[key] = case[key]
     with open(work + "/spec.json", "w") as f:
         json.dump(spec, f)
     r = subprocess.run([repos.build + "/simrun", work + "/spec.json"], capture_output=True, text=True, env=dict(os.environ, ASCENDCRAFT_HOME=ROOT))

@@ -7,6 +7,7 @@ CASES = {}
 # Files of op_host that lie in another folder, and files that are left out because they need what is outside op_host.
 FOREACH = ["../foreach_utils/op_host/foreach_tiling_func.cpp", "../foreach_utils/op_host/foreach_regbase_tiling.cpp"]
 REDUCE = ["../foreach_utils/op_host/foreach_tiling_func.cpp", "../foreach_utils/op_host/foreach_reduce_tiling_func.cpp", "../foreach_utils/op_host/foreach_reduce_regbase_tiling.cpp"]
+SWI_GLU = ["../swi_glu_grad/op_host/swi_glu_grad_tiling_regbase.cpp"]
 
 
 def case(op, label):
@@ -146,7 +147,7 @@ def swi_glu(dtype, shape, dim):
     x = uniform("x", dtype, shape)
     a, b = np.split(x.value, 2, axis=dim)
     tol = {"float32": (1e-4, 1e-5), "float16": (4e-3, 1e-3), "bfloat16": (1.6e-2, 1e-3)}[dtype]
-    return dict(type="SwiGlu", host=["../swi_glu_grad/op_host/swi_glu_grad_tiling_regbase.cpp"], attrs={"dim": dim}, tensors=[(x, "in"), (out("y", dtype, silu(a) * b, tol=tol), "out")])
+    return dict(type="SwiGlu", host=SWI_GLU, attrs={"dim": dim}, tensors=[(x, "in"), (out("y", dtype, silu(a) * b, tol=tol), "out")])
 
 
 def quantise(v):
@@ -198,3 +199,109 @@ def dequant_swiglu_quant(dtype, shape, ws, acs, qs):
     return dict(type="DequantSwigluQuant", attrs={"activate_left": False, "quant_mode": "dynamic"},
                 tensors=[(x, "in"), (w, "in"), (s, "in"), (absent("bias"), "in"), (q, "in"), (absent("quant_offset"), "in"), (absent("group_index", "int64"), "in"),
                          (out("y", "int8", y, tol=1), "out"), (out("scale", "float32", scale, tol=(1e-4, 1e-7)), "out")])
+
+
+# ---- more of both repositories -------------------------------------------------------------------------------------------
+
+WIDE = {"float32": (2e-4, 2e-5), "float16": (5e-3, 2e-3), "bfloat16": (3e-2, 1e-2)}
+
+
+@many("fatrelu_mul", ("fp32", ("float32", (70, 512))), ("fp16", ("float16", (33, 1030))))
+def fatrelu_mul(dtype, shape):
+    x, limit = uniform("input", dtype, shape), Tensor("threshold", dtype, (1,), np.array([0.25]))
+    a, b = np.split(x.value, 2, axis=-1)
+    return dict(type="FatreluMul", tensors=[(x, "in"), (limit, "in"), (out("output", dtype, np.where(a > 0.25, a, 0) * b), "out")])
+
+
+@many("ge_glu_v2", ("fp32 tanh", ("float32", (90, 1024), 1)), ("fp16 tanh", ("float16", (35, 770), 1)), ("bf16 tanh", ("bfloat16", (200, 256), 1)))
+def ge_glu_v2(dtype, shape, approximate):
+    x = uniform("x", dtype, shape)
+    a, b = np.split(x.value, 2, axis=-1)
+    g = 0.5 * b * (1 + np.tanh(np.sqrt(2 / np.pi) * (b + 0.044715 * b**3)))
+    return dict(type="GeGluV2", attrs={"dim": -1, "approximate": approximate, "activate_left": False},
+                tensors=[(x, "in"), (out("y", dtype, a * g, tol=WIDE[dtype]), "out"), (out("gelu", dtype, g, tol=WIDE[dtype]), "out")])
+
+
+@many("scaled_masked_softmax_v2", ("fp16", ("float16", (2, 4, 32, 128))), ("fp32", ("float32", (1, 3, 33, 200))), ("bf16", ("bfloat16", (2, 2, 17, 64))))
+def scaled_masked_softmax_v2(dtype, shape):
+    x, m = uniform("x", dtype, shape), uniform("mask", "bool", shape, 0, 1)
+    v = np.where(m.value != 0, -10000.0, 0.5 * x.value)
+    e = np.exp(v - v.max(-1, keepdims=True))
+    return dict(type="ScaledMaskedSoftmaxV2", attrs={"scale": 0.5, "fixed_triu_mask": False},
+                tensors=[(x, "in"), (m, "in"), (out("y", dtype, e / e.sum(-1, keepdims=True), tol=WIDE[dtype]), "out")])
+
+
+@many("add_layer_norm", ("fp32", ("float32", (99, 512))), ("fp16", ("float16", (70, 1024))), ("bf16 long", ("bfloat16", (50, 5120))))
+def add_layer_norm(dtype, shape):
+    a, b = uniform("x1", dtype, shape), uniform("x2", dtype, shape)
+    g, beta = uniform("gamma", dtype, shape[-1:]), uniform("beta", dtype, shape[-1:])
+    s = a.value + b.value
+    mean, rstd = s.mean(-1, keepdims=True), 1 / np.sqrt(s.var(-1, keepdims=True) + 1e-5)
+    return dict(type="AddLayerNorm", attrs={"epsilon": 1e-5, "additional_output": True},
+                tensors=[(a, "in"), (b, "in"), (g, "in"), (beta, "in"), (absent("bias"), "in"), (out("y", dtype, (s - mean) * rstd * g.value + beta.value, tol=WIDE[dtype]), "out"),
+                         (out("mean", "float32", mean, tol=(1e-2, 1e-3)), "out"), (out("rstd", "float32", rstd, tol=(1e-2, 0)), "out"), (out("x", dtype, s), "out")])
+
+
+@many("deep_norm", ("fp32", ("float32", (99, 512))), ("fp16", ("float16", (70, 1024))), ("bf16", ("bfloat16", (48, 2560))))
+def deep_norm(dtype, shape):
+    x, gx = uniform("x", dtype, shape), uniform("gx", dtype, shape)
+    beta, g = uniform("beta", dtype, shape[-1:]), uniform("gamma", dtype, shape[-1:])
+    s = 0.3 * x.value + gx.value
+    mean, rstd = s.mean(-1, keepdims=True), 1 / np.sqrt(s.var(-1, keepdims=True) + 1e-6)
+    return dict(type="DeepNorm", attrs={"alpha": 0.3, "epsilon": 1e-6}, skip="infershape",
+                tensors=[(x, "in"), (gx, "in"), (beta, "in"), (g, "in"), (out("mean", "float32", mean, tol=(1e-2, 1e-3)), "out"), (out("rstd", "float32", rstd, tol=(1e-2, 0)), "out"),
+                         (out("y", dtype, (s - mean) * rstd * g.value + beta.value, tol=WIDE[dtype]), "out")])
+
+
+@many("group_norm_swish", ("fp16", ("float16", (7, 32, 21, 23), 4)), ("fp32", ("float32", (4, 64, 16, 16), 16)))
+def group_norm_swish(dtype, shape, groups):
+    x, g, b = uniform("x", dtype, shape), uniform("gamma", dtype, shape[1:2]), uniform("beta", dtype, shape[1:2])
+    n, c = shape[:2]
+    v = x.value.reshape(n, groups, -1)
+    mean, rstd = v.mean(-1, keepdims=True), 1 / np.sqrt(v.var(-1, keepdims=True) + 1e-5)
+    y = silu(((v - mean) * rstd).reshape(n, c, -1) * g.value[:, None] + b.value[:, None])
+    return dict(type="GroupNormSwish", attrs={"num_groups": groups, "eps": 1e-5},
+                tensors=[(x, "in"), (g, "in"), (b, "in"), (out("y", dtype, y.reshape(shape), tol=WIDE[dtype]), "out"),
+                         (out("mean", dtype, mean.reshape(n, groups), tol=(1e-2, 1e-3)), "out"), (out("rstd", dtype, rstd.reshape(n, groups), tol=(1e-2, 1e-3)), "out")])
+
+
+@many("swi_glu_grad", ("fp32", ("float32", (205, 1024))), ("fp16", ("float16", (99, 258))))
+def swi_glu_grad(dtype, shape):
+    x, dy = uniform("x", dtype, shape), uniform("y_grad", dtype, (shape[0], shape[1] // 2))
+    a, b = np.split(x.value, 2, axis=-1)
+    s = 1 / (1 + np.exp(-a))
+    d = np.concatenate([dy.value * b * (s + a * s * (1 - s)), dy.value * a * s], axis=-1)
+    return dict(type="SwiGluGrad", host=["../swi_glu/op_host/swi_glu_tiling.cpp"], attrs={"dim": -1}, tensors=[(dy, "in"), (x, "in"), (out("x_grad", dtype, d, tol=WIDE[dtype]), "out")])
+
+
+@many("logit", ("fp32", ("float32", (70, 513))), ("fp16", ("float16", (4096,))))
+def logit(dtype, shape):
+    x = uniform("input", dtype, shape, 0.01, 0.99)
+    return dict(type="Logit", attrs={"eps": -1.0}, tensors=[(x, "in"), (out("output", dtype, np.log(x.value / (1 - x.value)), tol=WIDE[dtype]), "out")])
+
+
+@many("squared_relu", ("fp32", ("float32", (70, 513))), ("bf16", ("bfloat16", (4099,))))
+def squared_relu(dtype, shape):
+    x = uniform("input", dtype, shape)
+    return dict(type="SquaredRelu", tensors=[(x, "in"), (out("output", dtype, np.maximum(x.value, 0) ** 2), "out")])
+
+
+@many("is_finite", ("fp32", ("float32", (70, 513))), ("fp16", ("float16", (8192,))))
+def is_finite(dtype, shape):
+    x = uniform("x", dtype, shape)
+    v = x.value
+    v.flat[::7], v.flat[3::11] = np.inf, np.nan
+    x = Tensor("x", dtype, shape, v)
+    return dict(type="IsFinite", tensors=[(x, "in"), (out("y", "bool", np.isfinite(v).astype(np.uint8)), "out")])
+
+
+@many("cross", ("fp32", ("float32", (70, 3))), ("fp16", ("float16", (515, 3))))
+def cross(dtype, shape):
+    a, b = uniform("x1", dtype, shape), uniform("x2", dtype, shape)
+    return dict(type="Cross", attrs={"dim": -1}, tensors=[(a, "in"), (b, "in"), (out("y", dtype, np.cross(a.value, b.value), tol=WIDE[dtype]), "out")])
+
+
+@many("grouped_bias_add_grad", ("fp32", ("float32", (8, 64, 256))), ("fp16", ("float16", (5, 33, 520))))
+def grouped_bias_add_grad(dtype, shape):
+    x = uniform("grad_y", dtype, shape)
+    return dict(type="GroupedBiasAddGrad", attrs={"group_idx_type": 0}, tensors=[(x, "in"), (absent("group_idx", "int32"), "in"), (out("grad_bias", dtype, x.value.sum(1), tol=WIDE[dtype]), "out")])

@@ -5,7 +5,8 @@
 
 CSV is CANN-Bench's table of times (see rows.py). Each row's vendor kernel runs in the simulator at the row's own shape, with its own tiling, a
 few blocks of it. What is minimised is the median-robust error of log(modelled / measured): Gauss-Newton with Huber weights, every operator
-with the same total weight, inside the bounds of PARAMETERS. Then every operator is left out in turn and predicted by a fit of the others.
+with the same total weight, inside the bounds of PARAMETERS. Then every operator is left out in turn, the
+others are fitted anew (by the slopes of the last turn), and its rows are simulated with what came out.
 Figures of a chip's file are the only result: nothing of a row or an operator goes into the model.
 """
 import argparse
@@ -123,26 +124,35 @@ def slopes(model, x, which):
     return y[:, 0], np.stack([(y[:, k + 1] - y[:, 0]) / (points[k + 1][k] - x[k]) for k in range(len(x))], axis=1)
 
 
-def fit(model, which, x, turns, known=None, quiet=False):
-    """known: value and slopes at x, which then serve all turns (nearby, the slopes hardly change)."""
+def bounds():
+    return [np.log([p[k] for p in PARAMETERS]) for k in (1, 2)]
+
+
+def fit(model, which, x, turns):
+    """The fitted figures (logarithms), log us there, and the slopes of the last turn."""
     ops = [l[0] for l in model.launches]
     measured = np.log([l[4] for l in model.launches])
-    low, high = (np.log([p[k] for p in PARAMETERS]) for k in (1, 2))
-    y, jacobian = known if known else (None, None)
     for turn in range(turns):
-        if known is None:
-            y, jacobian = slopes(model, x, which)
+        y, jacobian = slopes(model, x, which)
         residual = y[which] - measured[which]
         w = weights(ops, which, residual)
-        tries = [solve(jacobian[which], residual, w, x, low, high, d) for d in (0.005, 0.05, 0.5, 5)]
+        tries = [solve(jacobian[which], residual, w, x, *bounds(), d) for d in (0.02, 0.3, 5)]
         z = np.log(model.times(tries, which))
         losses = [loss(ops, which, z[which, k] - measured[which]) for k in range(len(tries))]
         now, k = loss(ops, which, residual), int(np.argmin(losses))
-        if not quiet:
-            print(f"turn {turn}: loss {now:.3f} -> {losses[k]:.3f}, median {np.median(np.abs(np.expm1(residual))):.3f}", flush=True)
+        print(f"turn {turn}: loss {now:.3f} -> {losses[k]:.3f}, median {np.median(np.abs(np.expm1(residual))):.3f}", flush=True)
         if losses[k] >= now * 0.999:
             break
         x, y = tries[k], z[:, k]
+    return x, y, jacobian
+
+
+def refit(ops, measured, which, x0, y, jacobian, start):
+    """The same fit of other rows by the slopes at x0 (no simulation), from the figures before any fit."""
+    x = start.copy()
+    for _ in range(60):
+        residual = (y + jacobian @ (x - x0))[which] - measured[which]
+        x = solve(jacobian[which], residual, weights(ops, which, residual), x, *bounds(), 0.02)
     return x
 
 
@@ -158,7 +168,6 @@ def main():
     p.add_argument("--iterations", type=int, default=6)
     p.add_argument("--out")
     p.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a figure of the cost file that is not fitted")
-    p.add_argument("--no-leave-out", action="store_true")
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)
     m = Model(args)
@@ -173,20 +182,20 @@ def main():
     print("before the fit:", summary(before), flush=True)
     if not args.iterations:
         return
-    x = fit(m, which, m.start, args.iterations)
-    y = m.times([x], which)[:, 0]
+    x, y, jacobian = fit(m, which, m.start, args.iterations)
+    y = np.exp(y)
     for (paths, _, _), v in zip(PARAMETERS, np.exp(x)):
         print(f"  {paths[0]} {v:.4g}" + (f" and {len(paths) - 1} like it" if len(paths) > 1 else ""))
     print("fitted to all:", summary(np.abs(y[which] / measured[which] - 1)), flush=True)
-    known = None if args.no_leave_out else slopes(m, x, which)
+    print("last chip file:", m.chip_file(x))
     out = np.full(len(ops), np.nan)
-    for o in sorted(set(ops[i] for i in which)) if not args.no_leave_out else []:
+    logs = np.log(measured)
+    for o in sorted(set(ops[i] for i in which)):
         held = np.array([i for i in which if ops[i] == o])
-        xo = fit(m, np.array([i for i in which if ops[i] != o]), x, 3, known, quiet=True)
+        xo = refit(ops, logs, np.array([i for i in which if ops[i] != o]), x, np.log(y), jacobian, m.start)
         out[held] = m.times([xo], held)[held, 0]
         print(f"without {o}: " + summary(np.abs(out[held] / measured[held] - 1)), flush=True)
-    if not args.no_leave_out:
-        print("each operator left out:", summary(np.abs(out[which] / measured[which] - 1)))
+    print("each operator left out:", summary(np.abs(out[which] / measured[which] - 1)))
     if args.out:
         with open(args.out, "w", newline="") as f:
             w = csv.writer(f)

@@ -43,7 +43,7 @@ static void add_source(ac_sources *c, const char *path) {
   char *text = ac_read_file(c->a, path, MAX_SOURCE, NULL, &quiet);
   if (!text) return;
   ac_map_put(c->seen, path, text);
-  if (strstr(text, "std::")) c->std = true;
+  if (strstr(text, "std::") || strstr(text, "ASCENDC_TPL_")) c->std = true;
   scan_includes(c, path, text);
 }
 

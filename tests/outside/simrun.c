@@ -173,8 +173,8 @@ static bool write_outputs(const json_t *list, const ac_sim_tensor *t, int n) {
 }
 
 /* The same launch with the costs of other chip files; what the tiling code sees of a chip must not differ. */
-static bool on_chips(const json_t *chips, const ac_sim_lib *lib, ac_sim_tensor *t, int n, const ac_sim_attr *at, int m,
-                     const ac_sim_opts *opts, json_t *out) {
+static bool on_chips(const json_t *chips, const ac_sim_lib *lib, ac_sim_tensor *t, int n, const ac_sim_attr *at,
+                     int m, const ac_sim_opts *opts, json_t *out) {
   json_t *times = json_array();
   json_object_set_new(out, "times", times);
   size_t i;

@@ -254,6 +254,49 @@ static void poison_vector(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.in.FreeTensor(t);
   f.store(o);
 }
+/* 13 elements in a tile of 64 lanes: what lies behind them is computed, in the count and in the repeat form, and not stored. */
+static void rounded_up(GM_ADDR a, GM_ADDR b, int stored) {
+  Frame f(a, b);
+  auto t = f.in.AllocTensor<float>();
+  DataCopyPad(t, f.x, {1, 13 * 4, 0, 0, 0}, {false, 0, 0, 0.0f}); /* fills 16 lanes */
+  f.in.EnQue(t);
+  t = f.in.DeQue<float>();
+  auto o = f.out.AllocTensor<float>();
+  Adds(o, t, 1.0f, 64);
+  Mul(o, o, o, 64, 1, {1, 1, 1, 8, 8, 8});
+  Axpy(o, t, 2.0f, 64);
+  f.in.FreeTensor(t);
+  f.out.EnQue(o);
+  o = f.out.DeQue<float>();
+  DataCopyPad(f.y, o, {1, (uint32_t)stored * 4, 0, 0, 0});
+  f.out.FreeTensor(o);
+}
+static void undefined_lanes_unused(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  rounded_up(a, b, 13);
+}
+static void undefined_lanes_stored(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  rounded_up(a, b, 20);
+}
+/* No lane of the source was ever written: a fault at once. */
+static void nothing_loaded(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  auto t = f.in.AllocTensor<float>();
+  auto o = f.out.AllocTensor<float>();
+  Mul(o, t, t, 64, 4, {1, 1, 1, 8, 8, 8});
+  f.in.FreeTensor(t);
+  f.store(o);
+}
+static int64_t c_thirteen(const void *x, const void *y) {
+  const float *a = (const float *)x, *b = (const float *)y;
+  for (int i = 0; i < 13; i++) {
+    float v = a[i] + 1.0f;
+    if (b[i] != v * v + 2.0f * a[i]) return i;
+  }
+  return -1;
+}
+static void fill_small(void *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) ((float *)x)[i] = (float)(i % 50) - 8.0f;
+}
 static void poison_store(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   Frame f(a, b);
   auto t = f.load();
@@ -504,6 +547,11 @@ static const sim_case table[] = {
     CASE(no_init, "queue-not-initialised", nullptr),
     CASE(never_freed, "never-freed", "VECIN"),
     CASE(poison_vector, "read-poison", "of which 960 were never written (the first at byte 64"),
+    {"undefined_lanes_unused", undefined_lanes_unused, 1, 4, N, 13, 0, nullptr, nullptr, fill_small, c_thirteen, 0, 0,
+     0},
+    {"undefined_lanes_stored", undefined_lanes_stored, 1, 4, N, 20, 0, "read-poison",
+     "of which 16 were never written", fill_small, c_thirteen, 0, 0, 0},
+    CASE(nothing_loaded, "read-poison", "none of the 256 elements of src0 was ever written"),
     CASE(poison_store, "read-poison", "the first at byte 992 of the VECOUT"),
     CASE(poison_scalar, "read-poison", "GetValue"),
     {"poison_workspace", poison_workspace, 1, 4, N, N, 256, "read-poison", "32 elements of workspace", nullptr,

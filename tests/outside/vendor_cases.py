@@ -216,7 +216,7 @@ WIDE = {"float32": (2e-4, 2e-5), "float16": (5e-3, 2e-3), "bfloat16": (3e-2, 1e-
 def fatrelu_mul(dtype, shape):
     x, limit = uniform("input", dtype, shape), Tensor("threshold", dtype, (1,), np.array([0.25]))
     a, b = np.split(x.value, 2, axis=-1)
-    return dict(type="FatreluMul", tensors=[(x, "in"), (limit, "in"), (out("output", dtype, np.where(a > 0.25, a, 0) * b), "out")])
+    return dict(type="FatreluMul", faults=["ub-reserved fatrelu_mul.h:202"], tensors=[(x, "in"), (limit, "in"), (out("output", dtype, np.where(a > 0.25, a, 0) * b), "out")])
 
 
 @many("ge_glu_v2", ("fp32 tanh", ("float32", (90, 1024), 1)), ("fp16 tanh", ("float16", (35, 770), 1)), ("bf16 tanh", ("bfloat16", (200, 256), 1)))

@@ -107,7 +107,7 @@ def inplace_add_rms_norm(dtype, shape):
     s = a.value + b.value
     y, rstd = rms(s, g.value, 1e-6)
     a.golden, a.tol, b.golden = y, {"float16": (4e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}.get(dtype), s
-    return dict(type="InplaceAddRmsNorm", faults=["use-after-free add_rms_norm_merge_n.h:221"],  # x freed at 204, read by Cast; only the vector unit writes it next
+    return dict(type="InplaceAddRmsNorm", faults=[r"use-after-free add_rms_norm_merge_n.h:(221|225|366|371)"],  # x freed at 204, read by Cast; only the vector unit writes it next
                 host=["../add_rms_norm/op_host/add_rms_norm_tiling.cpp", "../add_rms_norm/op_host/add_rms_norm_tiling_arch35.cpp"], attrs={"epsilon": 1e-6}, tensors=[(a, "inout"), (b, "inout", 3), (g, "in"), (out("rstd", "float32", rstd, tol=(2e-3, 0)), "out", 2)])
 
 
@@ -116,7 +116,7 @@ def add_rms_norm(dtype, shape):
     a, b, g = uniform("x1", dtype, shape), uniform("x2", dtype, shape), uniform("gamma", dtype, shape[-1:])
     s = a.value + b.value
     y, rstd = rms(s, g.value, 1e-6)
-    return dict(type="AddRmsNorm", faults=["use-after-free add_rms_norm_merge_n.h:221"],  # x freed at 204, read by Cast; only the vector unit writes it next
+    return dict(type="AddRmsNorm", faults=[r"use-after-free add_rms_norm_merge_n.h:(221|225|366|371)"],  # x freed at 204, read by Cast; only the vector unit writes it next
                 attrs={"epsilon": 1e-6},
                 tensors=[(a, "in"), (b, "in"), (g, "in"), (out("y", dtype, y, tol={"float16": (4e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}.get(dtype)), "out"),
                          (out("rstd", "float32", rstd, tol=(2e-3, 0)), "out"), (out("x", dtype, s), "out")])

@@ -100,7 +100,7 @@ static bool may_chain(const call *c, bool is_b) {
 }
 
 static bool lane_counts(const call *c, int64_t total, int64_t k, int lane) {
-  return total >= 0 ? k * c->lanes + lane < total : lane_on(c->v->repeat, lane);
+  return total >= 0 ? k * c->lanes + lane < total : !c->v->repeat || lane_on(c->v->repeat, lane);
 }
 
 /* total: elements in counter mode; -1: the mask's lanes of every repeat. */

@@ -99,11 +99,6 @@ static int64_t work_bytes(const fz_case *c, int64_t repeats) {
 static void reduce_all(fz_machine *m, const fz_case *c) {
   static number part[1 << 16], x[128];
   fz_lanes l = fz_lanes_of(m, c);
-  if (c->repeated && c->r.repeat > 255) { /* these take more (ReduceSum, repeatTime) */
-    bool only = m->n_faults == 1 && !strcmp(m->fault[0], "field-limit") &&
-                (c->r.form != ACSIM_MASK_FIRST || c->r.first <= (uint64_t)l.lanes);
-    if (only) m->n_faults = 0;
-  }
   int es = fz_bytes[c->type];
   bool sum = is_sum(c->op), index = !sum && c->mode;
   fz_lane first = {0};

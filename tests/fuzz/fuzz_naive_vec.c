@@ -311,7 +311,9 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
     memcpy(l.bits, m->mask, sizeof l.bits);
     l.repeats = r->repeat;
   }
-  if (!l.counted && (r->repeat < 0 || r->repeat > 255)) fz_fault(m, "field-limit");
+  /* ReduceSum, ReduceMax and ReduceMin take any number (ReduceSum, repeatTime) */
+  bool any = c->op == ACSIM_OP_ReduceSum || c->op == ACSIM_OP_ReduceMax || c->op == ACSIM_OP_ReduceMin;
+  if (!l.counted && (r->repeat < 0 || (r->repeat > 255 && !any))) fz_fault(m, "field-limit");
   return l;
 }
 bool fz_runs(const fz_lanes *l) {

@@ -97,5 +97,5 @@ void acsim_undefined_report(const call *c, const acsim_undefined *u) {
   const acsim_local *t[OPERANDS] = {v->a, v->b, v->dst};
   const char *const names[OPERANDS] = {v->b ? "src0" : "src", "src1", "dst"};
   for (int i = 0; i < OPERANDS; i++)
-    if (u->seen[i] && !u->defined[i]) acsim_undefined_fault(c, names[i], t[i], u->seen[i]);
+    if (t[i] && u->seen[i] && !u->defined[i]) acsim_undefined_fault(c, names[i], t[i], u->seen[i]);
 }

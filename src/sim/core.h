@@ -53,6 +53,7 @@ typedef struct {
   ac_perturb perturb; /* as ac_sim_opts */
   uint64_t perturb_seed;
   const char *perturb_only;
+  size_t knowledge; /* bytes that may be spent on what blocks know of each other by flags between cores; 0: 512 MB */
 } acsim_config;
 
 typedef struct acsim_session acsim_session;

@@ -9,8 +9,7 @@
 #include <string.h>
 
 enum { SYNC_FIRST = 11, SYNC_LAST = 14 /* flags that SyncAll uses itself */, COUNTER_MAX = 15, MAX_HOPS = 6 };
-/* What blocks knew of each other is kept up to this much; then blocks are not compared any more in that launch. */
-static const size_t MAX_KNOWLEDGE = (size_t)512 << 20;
+static const size_t MAX_KNOWLEDGE = (size_t)512 << 20; /* unless the session says another */
 
 /* KernelMetaType */
 enum { AIV_ONLY, AIC_ONLY, MIX_AIV_1_0, MIX_AIC_1_0, MIX_AIC_1_1, MIX_AIC_1_2 };
@@ -53,6 +52,7 @@ struct acsim_sync {
   } * known; /* by rank: what it knew in each segment */
   size_t bytes;
   bool partial;
+  bool dropped; /* what blocks knew of each other became too much to keep */
 };
 
 void acsim_sync_open(acsim_session *s) {
@@ -71,6 +71,7 @@ static void forget(acsim_session *s) {
     }
   }
   s->sync->bytes = 0;
+  s->sync->dropped = false;
 }
 void acsim_sync_forget(acsim_session *s) {
   forget(s);
@@ -83,6 +84,9 @@ void acsim_sync_close(acsim_session *s) {
   s->sync = NULL;
 }
 
+bool acsim_sync_dropped(const acsim_session *s) {
+  return s->sync->dropped;
+}
 bool acsim_sync_partial(const acsim_session *s) {
   return s->sync->partial;
 }
@@ -181,7 +185,8 @@ static void learn(acsim_block *b, const round_ *r, const acsim_wait *w) {
     s->sync->known[b->rank].cap = cap;
   }
   while (s->sync->known[b->rank].len < need) s->sync->known[b->rank].data[s->sync->known[b->rank].len++] = NULL;
-  if (s->sync->bytes > MAX_KNOWLEDGE) return;
+  s->sync->dropped |= s->sync->bytes > (s->cfg.knowledge ? s->cfg.knowledge : MAX_KNOWLEDGE);
+  if (s->sync->dropped) return;
   acsim_clock *copy = clocks(s);
   memcpy(copy, b->peers, (size_t)s->count * sizeof *copy);
   s->sync->known[b->rank].data[b->segment] = copy;

@@ -24,6 +24,8 @@ void acsim_sync_open(acsim_session *s); /* at the start of a launch, when s->cou
 void acsim_sync_close(acsim_session *s);
 /* What block `rank` knew of all blocks (by rank) in that segment of its run; NULL: nothing. */
 const acsim_clock *acsim_sync_known(const acsim_session *s, int64_t rank, uint32_t segment);
+/* Was there more to know since the blocks last met than may be kept? Then they cannot be compared. */
+bool acsim_sync_dropped(const acsim_session *s);
 /* Has anything but SyncAll ordered blocks in this launch? */
 bool acsim_sync_partial(const acsim_session *s);
 /* Do these bytes of global memory belong to a synchronisation through memory? All cores may set them to zero at the start. */

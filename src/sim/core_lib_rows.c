@@ -148,16 +148,20 @@ void acsim_lib_broadcast(int32_t type, int32_t dim, int32_t axis, const acsim_lo
     return;
   }
   acsim_access x[] = {{"dst", dst, 0, dst_n * es, BLOCK, ACSIM_WRITE},
-                      {"src", src, 0, src_n * es, BLOCK, ACSIM_READ}};
+                      {"src", src, 0, src_n * es, BLOCK, ACSIM_READ | ACSIM_SOFT}};
   if (!acsim_touch(b, AC_PIPE_V, "BroadCast", AT, x, 2)) return;
   acsim_lib_tmp(b, "BroadCast", AT, tmp, broadcast_bytes(es, axis, src_n, dst_n, ds[1]));
   bool apart = acsim_lib_apart(b, "BroadCast", AT, dst, dst_n * es, src, src_n * es, "dst and src");
   const uint8_t *s = acsim_lib_source(b, src, src_n * es, apart, 0);
   uint8_t *d = acsim_data(b, dst, 0);
+  uint8_t *old = memcpy(acsim_lib_scratch(b, 5, src_n * es), acsim_state(b, src, 0), (size_t)(src_n * es));
+  uint8_t *state = acsim_state(b, dst, 0);
   for (int64_t i = 0; i < ds[0]; i++)
-    for (int64_t j = 0; j < ds[1]; j++)
-      memcpy(d + (i * ds[1] + j) * es, s + ((ss[0] > 1 ? i : 0) * ss[1] + (ss[1] > 1 ? j : 0)) * es, (size_t)es);
-  marked(b, dst, 0, dst_n * es);
+    for (int64_t j = 0; j < ds[1]; j++) { /* undefined columns, as rows are padded with, stay so */
+      int64_t to = (i * ds[1] + j) * es, from = ((ss[0] > 1 ? i : 0) * ss[1] + (ss[1] > 1 ? j : 0)) * es;
+      memcpy(d + to, s + from, (size_t)es);
+      memcpy(state + to, old + from, (size_t)es);
+    }
 }
 
 /* ---- selection by bytes ---- */

@@ -127,7 +127,16 @@ static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const ui
   if (c->type != b->atomic_type)
     acsim_fault(b->s, b, "atomic-type", at, "the atomic store is set for %s, the tensor is %s",
                 ac_dtypes[b->atomic_type].name, ac_dtypes[c->type].name);
-  acsim_math_atomic(b->atomic, c->type, to, from, bytes / es, acsim_saturates(b));
+  /* DataCopyPad stores to any byte address: elements that lie askew are brought together first */
+  _Alignas(8) uint8_t line[1024];
+  bool askew = (uintptr_t)to % (uintptr_t)es != 0;
+  int64_t step = askew ? (int64_t)sizeof line : bytes;
+  for (int64_t at = 0; at < bytes; at += step) {
+    int64_t n = bytes - at < step ? bytes - at : step;
+    uint8_t *d = askew ? memcpy(line, to + at, (size_t)n) : to + at;
+    acsim_math_atomic(b->atomic, c->type, d, from + at, n / es, acsim_saturates(b));
+    if (askew) memcpy(to + at, line, (size_t)n);
+  }
 }
 
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,

@@ -214,10 +214,13 @@ static void merge(fz_machine *m, const fz_case *c) {
       if (fz_at(m, c->list[i], 0) - fz_at(m, c->list[0], 0) != 8 * (int64_t)p->length[0] * i)
         fz_fault(m, "field-limit");
   }
-  if (m->n_faults || !p->repeat) return;
+  int64_t some = 0;
+  for (int i = 0; i < 4; i++)
+    if (p->valid >> i & 1) some += p->length[i];
+  if (m->n_faults || !p->repeat || !some) return;
   fz_aligned(m, c->dst, 32);
   for (int i = 0; i < 4; i++)
-    if (p->valid >> i & 1) fz_aligned(m, c->list[i], 8);
+    if (p->valid >> i & 1 && p->length[i]) fz_aligned(m, c->list[i], 8);
   memset(used, 0, sizeof used);
   int64_t total = 0;
   for (int i = 0; i < 4; i++)

@@ -243,7 +243,8 @@ class Launcher:
             if t.role != 'in' and t.value is not None:
                 t.value = next(written)
         got = [[t.value for t in produced.get(root, [])] for root in returned]
-        got = [g[0] if len(g) == 1 and not is_list(w) else g for g, w in zip(got, self.golds_for(returned))]
+        golds = self.golds_for(returned)
+        got = [g[0] if len(g) == 1 and not (i < len(golds) and is_list(golds[i])) else g for i, g in enumerate(got)]
         return got if call.returns_list or len(got) != 1 else got[0]
 
     def allocated(self, call, root):
@@ -319,7 +320,14 @@ class Launcher:
         return out
 
 
-GLUE = {}
+def gradient_last(call, _):
+    """aclnnMseLossBackward takes (gradOutput, self, target); the operator behind it (predict, label, dout)."""
+    for v in (call.exprs, call.args):
+        v[:3] = [v[1], v[2], v[0]]
+    call.args[3] = {0: 'none', 1: 'mean', 2: 'sum'}.get(call.args[3], call.args[3])
+
+
+GLUE = {'MseLossGradV2': gradient_last}  # tasks whose binding calls a hand-written function with an order of its own
 
 
 def judge(prepare, row, want, got):

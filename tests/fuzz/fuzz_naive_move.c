@@ -217,7 +217,9 @@ static void merge(fz_machine *m, const fz_case *c) {
   int64_t some = 0;
   for (int i = 0; i < 4; i++)
     if (p->valid >> i & 1) some += p->length[i];
-  if (m->n_faults || !p->repeat || !some) return;
+  if (m->n_faults || !p->repeat) return;
+  if (!some) memset(m->merged, 0, sizeof m->merged);
+  if (!some) return;
   fz_aligned(m, c->dst, 32);
   for (int i = 0; i < 4; i++)
     if (p->valid >> i & 1 && p->length[i]) fz_aligned(m, c->list[i], 8);

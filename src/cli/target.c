@@ -30,7 +30,11 @@ bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags 
   for (int i = 0; i < x.rank; i++) none |= x.shape[i] == 0;
   for (int i = 0; i < x.rank && !none && fits; i++) fits = !__builtin_mul_overflow(n, x.shape[i], &n);
   if (none) n = 0;
-  if (fits) fits = !__builtin_mul_overflow(n, (int64_t)ac_dtypes[x.dtype].bytes, &x.bytes);
+  if (!fits) {
+    ac_error(d, AC0103, AC_NOLOC, "the shape of %s has more elements than 64 bits can count", x.name);
+    return false;
+  }
+  fits = !__builtin_mul_overflow(n, (int64_t)ac_dtypes[x.dtype].bytes, &x.bytes);
   if (!fits || !(x.data = ac_sim_alloc(x.bytes))) {
     ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "no memory for the %lld elements of %s", (long long)n, x.name);
     ac_help(d, e, "run a smaller shape");

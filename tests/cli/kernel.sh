@@ -77,6 +77,20 @@ run 2 'one file or fields, not both' "$add" $io --tiling npy.py --tiling x=1
 printf 'abc' >short.bin
 run 2 'file has 3 bytes' "$add" $io --tiling short.bin
 run 2 'tiling is not given' "$add" $io
+# an output goes through a link and into a device, and into no folder that is not there
+ln -s real.npy link.npy
+mkfifo pipe.npy
+cat pipe.npy >through.npy &
+run 0 '' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out link.npy:float32:2048 --arg 1024 --arg 0.5 --blocks 2
+[ -L link.npy ]
+run 0 '' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out pipe.npy:float32:2048 --arg 1024 --arg 0.5 --blocks 2
+wait
+cmp real.npy through.npy
+[ -p pipe.npy ]
+run 2 'No such file' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out no/y.npy:float32:2048 --arg 1024 --arg 0.5 --blocks 2
+[ ! -e no ]
+run 2 '64 bits can count' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out y9.npy:float32:4294967296x4294967296 --arg 1024 --arg 0.5 --blocks 2
+
 run 2 'takes 5 arguments' "$add" --in x.npy --out z.npy:float32:2048 --blocks 4
 run 2 'how many blocks' "$add" --in x.npy
 run 2 'a file, a dtype and a shape' "$add" --in x.npy --out z.npy --blocks 4

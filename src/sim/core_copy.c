@@ -52,9 +52,9 @@ static bool check_fields(acsim_block *b, acsim_copy *c, int es, acsim_at at) {
   return c->blocks > 0 && c->bytes > 0;
 }
 
-/* DataCopy needs global addresses at a multiple of the element; DataCopyPad does not (docs/zh, DataCopy, constraints). */
+/* DataCopy needs global addresses at a multiple of the element; DataCopyPad and slices do not (docs/zh, DataCopy, constraints). */
 static void check_global(acsim_block *b, const acsim_copy *c, const acsim_global *g, int es, acsim_at at) {
-  if (c->form == ACSIM_COPY_PAD || (uintptr_t)g->ptr % (uintptr_t)es == 0) return;
+  if (c->form >= ACSIM_COPY_PAD || (uintptr_t)g->ptr % (uintptr_t)es == 0) return;
   acsim_fault(b->s, b, "misaligned", at, "DataCopy: the global address is no multiple of %d bytes, the size of %s",
               es, ac_dtypes[c->type].cpp);
 }
@@ -98,7 +98,8 @@ void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_
   check_global(b, &c, src, es, AT);
   int64_t row = c.bytes;
   if (c.form == ACSIM_COPY_PAD) row = ((int64_t)(c.left + c.right) * es + c.bytes + 31) / 32 * 32;
-  for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += row + c.dst_gap, from += c.bytes + c.src_gap) {
+  for (int64_t r = 0, to = c.dst_at, from = c.src_at; r < c.blocks;
+       r++, to += row + c.dst_gap, from += c.bytes + c.src_gap) {
     acsim_access x = {"dst", dst, to, row, 32, ACSIM_WRITE};
     bool fits = acsim_touch(b, AC_PIPE_MTE2, name_of(&c), AT, &x, 1);
     if (!acsim_gm_touch(b, AC_PIPE_MTE2, name_of(&c), AT, src, from, c.bytes, GM_READ)) {
@@ -152,7 +153,8 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
   int64_t row = (c.bytes + 31) / 32 * 32;
   bool atomic = b->atomic != ACSIM_ATOMIC_NONE;
   if (atomic) acsim_gate(b);
-  for (int64_t r = 0, to = 0, from = 0; r < c.blocks; r++, to += c.bytes + c.dst_gap, from += row + c.src_gap) {
+  for (int64_t r = 0, to = c.dst_at, from = c.src_at; r < c.blocks;
+       r++, to += c.bytes + c.dst_gap, from += row + c.src_gap) {
     acsim_access x = {"src", src, from, c.bytes, 32, ACSIM_READ};
     acsim_gm_how how = atomic ? GM_UPDATE : GM_WRITE;
     bool fits = acsim_touch(b, AC_PIPE_MTE3, name_of(&c), AT, &x, 1);

@@ -49,6 +49,8 @@ typedef enum {
   FZ_COPY_IN,
   FZ_COPY_OUT,
   FZ_COPY_LOCAL,
+  FZ_SLICE_IN,
+  FZ_SLICE_OUT,
   FZ_ND2NZ,
   FZ_NZ2ND,
   FZ_TRANSPOSE,
@@ -83,6 +85,8 @@ typedef struct {
   /* copies */
   acsim_copy copy;
   int64_t gm_off;
+  acsim_slice to[8], from[8]; /* SliceInfo */
+  uint32_t dims;
   acsim_nz nz;
   acsim_5hd hd;
   acsim_merge merge;
@@ -131,6 +135,8 @@ void fz_naive(fz_machine *m, const fz_case *c);
 void fz_naive_vec(fz_machine *m, const fz_case *c);
 void fz_naive_move(fz_machine *m, const fz_case *c);
 void fz_naive_copy(fz_machine *m, const fz_case *c);
+void fz_naive_slice(fz_machine *m, const fz_case *c);
+void fz_naive_atomic(const fz_machine *m, int type, uint8_t *to, const uint8_t *from);
 /* Shared by the parts of the model. */
 bool fz_inside(fz_machine *m, fz_view v, int64_t off, int64_t bytes); /* else ub-out-of-bounds */
 uint8_t *fz_at(fz_machine *m, fz_view v, int64_t off);

@@ -78,7 +78,8 @@ static void call_copy(core *k, const fz_case *c) {
   if (c->a.buf >= 0) a = view_of(k->bufs, c->a);
   if (c->pad_value) acsim_set_pad_value(c->pad_bits);
   if (c->atomic) acsim_atomic(c->atomic, c->atomic_type);
-  bool copies = c->kind == FZ_COPY_IN || c->kind == FZ_COPY_OUT || c->kind == FZ_COPY_LOCAL;
+  bool copies = c->kind == FZ_COPY_IN || c->kind == FZ_COPY_OUT || c->kind == FZ_COPY_LOCAL ||
+                c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT;
   if (c->headers && copies &&
       fz_copy_through_headers(c, c->dst.buf >= 0 ? &dst : NULL, c->a.buf >= 0 ? &a : NULL, &g, k->line)) {
     through_headers++;
@@ -89,6 +90,8 @@ static void call_copy(core *k, const fz_case *c) {
   case FZ_COPY_IN: acsim_copy_in(&dst, &g, &c->copy, "case", k->line); break;
   case FZ_COPY_OUT: acsim_copy_out(&g, &a, &c->copy, "case", k->line); break;
   case FZ_COPY_LOCAL: acsim_copy_local(&dst, &a, &c->copy, "case", k->line); break;
+  case FZ_SLICE_IN: acsim_copy_slices(&dst, &g, true, c->type, c->to, c->from, c->dims, "case", k->line); break;
+  case FZ_SLICE_OUT: acsim_copy_slices(&a, &g, false, c->type, c->to, c->from, c->dims, "case", k->line); break;
   case FZ_ND2NZ: acsim_copy_nd_to_nz(&dst, &g, NULL, &c->nz, "case", k->line); break;
   default: acsim_copy_nz_to_nd(&g, &a, &c->nz, "case", k->line); break;
   }
@@ -103,6 +106,8 @@ static void call(core *k, const fz_case *c) {
   case FZ_COPY_IN:
   case FZ_COPY_OUT:
   case FZ_COPY_LOCAL:
+  case FZ_SLICE_IN:
+  case FZ_SLICE_OUT:
   case FZ_ND2NZ:
   case FZ_NZ2ND: call_copy(k, c); break;
   default: call_move(k, c); break;
@@ -322,7 +327,7 @@ static void block(void *user) {
     j->wanted[i].n = j->m.n_faults;
     j->seen(j->user, c, &j->m);
     if (!j->m.n_faults && !same(&k, c, &j->out)) j->out.difference = i;
-    if (j->m.n_faults) take_over(&k, c->kind == FZ_COPY_OUT || c->kind == FZ_NZ2ND);
+    if (j->m.n_faults) take_over(&k, c->kind == FZ_COPY_OUT || c->kind == FZ_SLICE_OUT || c->kind == FZ_NZ2ND);
   }
   acsim_pipe_close(&pipe);
 }

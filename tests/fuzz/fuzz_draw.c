@@ -617,6 +617,63 @@ static void draw_copy(fz_rng *r, where w, fz_case *c) {
   }
 }
 
+/* One side of a copy of slices: n[i] slices a dimension. Where the elements end, from the view's start. */
+static int64_t draw_side(fz_rng *r, acsim_slice *s, uint32_t dims, const int64_t *n, int64_t burst, int64_t es,
+                         bool local) {
+  int64_t end = 0, size = 1, per = 32 / es;
+  for (uint32_t i = 0; i < dims; i++) {
+    int64_t unit = i ? 1 : burst * per, step = !i && local ? per : 1;
+    s[i].burst = (uint32_t)(i ? 1 : burst);
+    s[i].stride = (uint32_t)(fz_one_in(r, 2) ? 0 : fz_in(r, 1, i ? 2 : 12) * step);
+    s[i].start = (uint32_t)(fz_one_in(r, 2) ? 0 : fz_in(r, 0, i ? 2 : 9) * step);
+    s[i].end = (uint32_t)(s[i].start + n[i] * unit + (n[i] - 1) * s[i].stride - 1);
+    s[i].shape = (uint32_t)(s[i].end + 1 + (fz_one_in(r, 2) ? 0 : fz_in(r, 0, 9) * step));
+    if (!i && local) s[i].shape = (uint32_t)((s[i].shape + per - 1) / per * per);
+    if (fz_one_in(r, 60)) s[i].shape--;
+    end += s[i].end * size;
+    size *= s[i].shape;
+  }
+  return (end + 1) * es;
+}
+static void draw_slice(fz_rng *r, where w, fz_case *c) {
+  static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I8,  ACSIM_U8,
+                              ACSIM_I16, ACSIM_U16, ACSIM_I32,  ACSIM_U32, ACSIM_I64};
+  static const int atomics[] = {ACSIM_I8, ACSIM_I16, ACSIM_F16, ACSIM_BF16, ACSIM_I32, ACSIM_F32};
+  bool in = c->kind == FZ_SLICE_IN;
+  c->type = pick(r, types, fz_one_in(r, 60) ? 10 : 9);
+  if (!in && fz_one_in(r, 4)) {
+    c->atomic = (int)fz_in(r, 1, 3);
+    c->type = pick(r, atomics, 6);
+    c->atomic_type = fz_one_in(r, 30) ? pick(r, atomics, 6) : c->type;
+  }
+  c->dst_type = c->type;
+  int64_t es = fz_bytes[c->type], burst = fz_in(r, 1, fz_one_in(r, 4) ? 8 : 3), n[8];
+  c->dims = (uint32_t)fz_in(r, 1, fz_one_in(r, 6) ? 8 : 3);
+  for (uint32_t i = 0; i < c->dims; i++)
+    n[i] = i ? (c->dims > 4 ? fz_in(r, fz_one_in(r, 40) ? 1 : 2, 2) : fz_in(r, 2, 4)) : fz_in(r, 1, 4);
+  if (c->dims > 4) burst = n[0] = 1;
+  int64_t from = draw_side(r, c->from, c->dims, n, burst, es, !in);
+  if (c->dims > 2 && fz_one_in(r, 6)) { /* as many rows in another order */
+    int64_t t = n[1];
+    n[1] = n[2], n[2] = t;
+  }
+  int64_t to = draw_side(r, c->to, c->dims, n, burst, es, in);
+  acsim_slice *any = &(fz_one_in(r, 2) ? c->to : c->from)[fz_in(r, 0, c->dims - 1)];
+  if (fz_one_in(r, 60)) any->end++;
+  if (fz_one_in(r, 60)) any->stride++;
+  if (fz_one_in(r, 60)) any->start += (uint32_t)fz_in(r, 1, 40);
+  if (fz_one_in(r, 60)) any->burst = (uint32_t)fz_in(r, 0, 4);
+  if (fz_one_in(r, 60)) any->shape = (uint32_t)PICK(r, 0, 1, 1000, -1);
+  if (fz_one_in(r, 200)) c->dims = (uint32_t)PICK(r, 0, 9);
+  int64_t ub = in ? to : from, room = FZ_GM - (in ? from : to);
+  if (in) c->dst = place(w, ub, 32);
+  if (!in) c->a = place(w, ub, 32);
+  c->mode = in ? (int)fz_in(r, 0, 1) : fz_one_in(r, 60);
+  c->gm_off = fz_in(r, 0, room > 0 ? room : 0);
+  if (in && fz_one_in(r, 2)) c->gm_off = fz_in(r, 0, room > 0 ? room / 4 * 3 : 0);
+  if (fz_one_in(r, 60)) c->gm_off = fz_in(r, -40, FZ_GM + 40);
+}
+
 static void draw_nz(fz_rng *r, where w, fz_case *c) {
   acsim_nz *p = &c->nz;
   static const int types[] = {ACSIM_F32, ACSIM_F16, ACSIM_BF16, ACSIM_I16, ACSIM_U16,
@@ -747,8 +804,10 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     int64_t k = fz_in(r, 0, 99);
     c->kind = k < 40   ? FZ_VEC
               : k < 64 ? FZ_VEC
-              : k < 72 ? FZ_COPY_IN
-              : k < 80 ? FZ_COPY_OUT
+              : k < 70 ? FZ_COPY_IN
+              : k < 72 ? FZ_SLICE_IN
+              : k < 78 ? FZ_COPY_OUT
+              : k < 80 ? FZ_SLICE_OUT
               : k < 83 ? FZ_COPY_LOCAL
               : k < 86 ? FZ_ND2NZ
               : k < 88 ? FZ_NZ2ND
@@ -771,6 +830,8 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     case FZ_COPY_IN:
     case FZ_COPY_OUT:
     case FZ_COPY_LOCAL: draw_copy(r, w, c); break;
+    case FZ_SLICE_IN:
+    case FZ_SLICE_OUT: draw_slice(r, w, c); break;
     case FZ_ND2NZ:
     case FZ_NZ2ND: draw_nz(r, w, c); break;
     case FZ_SORT:
@@ -791,9 +852,9 @@ const char *fz_name(const fz_case *c) {
       ACSIM_VECTOR_OPS(X)
 #undef X
   };
-  static const char *const kinds[] = {"",        "CopyIn",     "CopyOut",        "CopyLocal",      "Nd2Nz",
-                                      "Nz2Nd",   "Transpose",  "TransposeShape", "TransDataTo5HD", "Sort",
-                                      "MrgSort", "GetCmpMask", "SetCmpMask"};
+  static const char *const kinds[] = {
+      "",          "CopyIn",         "CopyOut",        "CopyLocal", "SliceIn", "SliceOut",   "Nd2Nz",     "Nz2Nd",
+      "Transpose", "TransposeShape", "TransDataTo5HD", "Sort",      "MrgSort", "GetCmpMask", "SetCmpMask"};
   return c->kind == FZ_VEC ? ops[c->op] : kinds[c->kind];
 }
 
@@ -826,6 +887,13 @@ void fz_print(FILE *f, const fz_case *c) {
             (long long)c->gm_off, p->form, p->ext, p->blocks, (long long)p->bytes, (long long)p->src_gap,
             (long long)p->dst_gap, p->is_pad, p->left, p->right, (unsigned long long)p->pad_bits, c->pad_value,
             (unsigned long long)c->pad_bits, c->atomic, c->atomic_type);
+  if (c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT) {
+    fprintf(f, "\n  gm=%lld dims=%u atomic=%d:%d", (long long)c->gm_off, c->dims, c->atomic, c->atomic_type);
+    for (uint32_t i = 0; i < c->dims && i < 8; i++)
+      fprintf(f, "\n  to {%u, %u, %u, %u, %u} from {%u, %u, %u, %u, %u}", c->to[i].start, c->to[i].end,
+              c->to[i].stride, c->to[i].burst, c->to[i].shape, c->from[i].start, c->from[i].end, c->from[i].stride,
+              c->from[i].burst, c->from[i].shape);
+  }
   const acsim_nz *z = &c->nz;
   if (c->kind == FZ_ND2NZ || c->kind == FZ_NZ2ND)
     fprintf(f, "\n  gm=%lld nd=%u n=%u d=%u nd_matrix=%lld row=%lld c0=%lld n=%lld matrix=%lld", (long long)c->gm_off,

@@ -397,8 +397,34 @@ static bool copies(const fz_case *c, const acsim_local *dst, const acsim_local *
     DataCopyPad(gm, a, q, AT);
   return true;
 }
+template <typename T>
+static bool slices(const fz_case *c, const acsim_local *dst, const acsim_local *src, const acsim_global *g,
+                   int32_t line) {
+  caller k = {c, dst, src, nullptr, nullptr, line};
+  GlobalTensor<T> gm;
+  gm.view_ = *g;
+  SliceInfo to[K_MAX_DIM], from[K_MAX_DIM];
+  if (c->dims > K_MAX_DIM || !c->from[0].shape) return false;
+  for (uint32_t i = 0; i < c->dims; i++) {
+    const acsim_slice &t = c->to[i], &f = c->from[i];
+    to[i] = SliceInfo(t.start, t.end, t.stride, t.burst, t.shape);
+    from[i] = SliceInfo(f.start, f.end, f.stride, f.burst, f.shape);
+  }
+  if (c->kind == FZ_SLICE_IN)
+    DataCopy(tensor<T>(dst), gm, to, from, c->dims, AT);
+  else
+    DataCopy(gm, tensor<T>(src), to, from, c->dims, AT);
+  return true;
+}
 extern "C" bool fz_copy_through_headers(const fz_case *c, const acsim_local *dst, const acsim_local *src,
                                         const acsim_global *g, int32_t line) {
+  if (c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT) switch (c->type) {
+    case ACSIM_F32: return slices<float>(c, dst, src, g, line);
+    case ACSIM_F16: return slices<half>(c, dst, src, g, line);
+    case ACSIM_I8: return slices<int8_t>(c, dst, src, g, line);
+    case ACSIM_U16: return slices<uint16_t>(c, dst, src, g, line);
+    default: return false;
+    }
   switch (c->copy.type) {
   case ACSIM_F32: return copies<float>(c, dst, src, g, line);
   case ACSIM_F16: return copies<half>(c, dst, src, g, line);

@@ -153,6 +153,7 @@ static void shrink(state *s, fz_case *c, fz_result *out) {
     TRY(copy.is_pad, 0);
     TRY(atomic, 0);
     TRY(gm_off, 0);
+    TRY(dims, c->dims - 1);
     TRY(nz.nd_num, 1);
     TRY(nz.n_value, 1);
     TRY(nz.d_value, 16);

@@ -49,6 +49,8 @@ void fz_naive(fz_machine *m, const fz_case *c) {
   case FZ_COPY_IN:
   case FZ_COPY_OUT:
   case FZ_COPY_LOCAL:
+  case FZ_SLICE_IN:
+  case FZ_SLICE_OUT:
   case FZ_ND2NZ:
   case FZ_NZ2ND: fz_naive_copy(m, c); break;
   default: fz_naive_move(m, c); break;

@@ -67,7 +67,8 @@ static void copy_in(fz_machine *m, const fz_case *c) {
   }
 }
 
-static void atomic(fz_machine *m, int op, int type, uint8_t *to, const uint8_t *from) {
+void fz_naive_atomic(const fz_machine *m, int type, uint8_t *to, const uint8_t *from) {
+  int op = m->atomic;
   if (!fz_is_float(type)) {
     int64_t x = fz_get_int(type, to), y = fz_get_int(type, from);
     fz_put_int(type, to, op == ACSIM_ATOMIC_ADD ? x + y : op == ACSIM_ATOMIC_MAX ? (x > y ? x : y) : x < y ? x : y);
@@ -110,7 +111,7 @@ static void copy_out(fz_machine *m, const fz_case *c) {
       }
       if (updates && m->n_faults) continue;
       if (updates)
-        atomic(m, m->atomic, p->type, m->gm + to + i, fz_at(m, c->a, from + i));
+        fz_naive_atomic(m, p->type, m->gm + to + i, fz_at(m, c->a, from + i));
       else
         memcpy(m->gm + to + i, fz_at(m, c->a, from + i), (size_t)es);
     }
@@ -226,6 +227,8 @@ void fz_naive_copy(fz_machine *m, const fz_case *c) {
   case FZ_COPY_IN: copy_in(m, c); break;
   case FZ_COPY_OUT: copy_out(m, c); break;
   case FZ_COPY_LOCAL: copy_local(m, c); break;
+  case FZ_SLICE_IN:
+  case FZ_SLICE_OUT: fz_naive_slice(m, c); break;
   case FZ_ND2NZ: nd_to_nz(m, c); break;
   default: nz_to_nd(m, c); break;
   }

@@ -118,7 +118,9 @@ typedef struct {
   X(PairReduceSum)          \
   X(Brcb)                   \
   X(CreateVecIndex)         \
-  X(Gather) X(GatherMask) X(Copy) X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum) X(CastDeq) X(AddDeqRelu)
+  X(Gather)                 \
+  X(GatherMask)             \
+  X(Copy) X(MulCast) X(AddReluCast) X(SubReluCast) X(Scatter) X(Gatherb) X(AccumulateSum) X(CastDeq) X(AddDeqRelu)
 enum {
 #define X(name) ACSIM_OP_##name,
   ACSIM_VECTOR_OPS(X)
@@ -162,16 +164,17 @@ typedef struct {
   int64_t i;                  /* scalar operand of an integer type */
   int64_t count;              /* elements; the repeat form ignores it */
   const acsim_repeat *repeat; /* NULL: the count form */
-  uint8_t by_register; /* the count form with isSetMask = false: the mask register says how many, and the count nothing */
+  uint8_t
+      by_register; /* the count form with isSetMask = false: the mask register says how many, and the count nothing */
 } acsim_vector;
 
 /* One vector instruction. Returns what GatherMask counts, else 0. */
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line);
 
 /* Copies. */
-enum { ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS, ACSIM_COPY_PAD };
+enum { ACSIM_COPY_COUNT, ACSIM_COPY_BLOCKS, ACSIM_COPY_PAD, ACSIM_COPY_SLICE };
 typedef struct {
-  uint8_t form; /* COUNT: DataCopy(.., count); BLOCKS: with DataCopyParams; PAD: DataCopyPad */
+  uint8_t form; /* COUNT: DataCopy(.., count); BLOCKS: with DataCopyParams; PAD: DataCopyPad; SLICE: see below */
   uint8_t type;
   uint8_t is_pad;           /* pad value given */
   uint8_t ext;              /* DataCopyExtParams: wider fields */
@@ -180,6 +183,7 @@ typedef struct {
   int64_t src_gap, dst_gap; /* bytes from the end of a block to the start of the next */
   uint32_t left, right;     /* padding, elements */
   uint64_t pad_bits;        /* the pad value's bits */
+  int64_t src_at, dst_at;   /* bytes from the view's start to the first block */
 } acsim_copy;
 void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *c, const char *file,
                    int32_t line);
@@ -188,6 +192,12 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *c, const char *file,
                       int32_t line);
 void acsim_set_pad_value(uint64_t bits);
+/* DataCopy with SliceInfo: one array for each side, an entry a dimension, the innermost first. in: from global memory. */
+typedef struct {
+  uint32_t start, end, stride, burst, shape;
+} acsim_slice;
+void acsim_copy_slices(const acsim_local *l, const acsim_global *g, int32_t in, int32_t type, const acsim_slice *dst,
+                       const acsim_slice *src, uint32_t dims, const char *file, int32_t line);
 /* DataCopy with Nd2NzParams and Nz2NdParamsFull. Sizes and strides in elements; C0 and N strides of the blocked side in
  * 32-byte blocks. */
 typedef struct {

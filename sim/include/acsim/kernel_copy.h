@@ -4,6 +4,17 @@
 
 #include "acsim/kernel_pipe.h"
 
+namespace AscendC {
+/* (kernel_struct_data_copy.h) */
+struct SliceInfo {
+  SliceInfo() {}
+  SliceInfo(const uint32_t start, const uint32_t end, const uint32_t between, const uint32_t burst,
+            const uint32_t shape = 0)
+      : startIndex(start), endIndex(end), stride(between), burstLen(burst), shapeValue(shape) {}
+  uint32_t startIndex = 0, endIndex = 31, stride = 0, burstLen = 32, shapeValue = 0;
+};
+} // namespace AscendC
+
 namespace acsim {
 template <typename T> acsim_copy copy_count(int64_t count) {
   acsim_copy c = {};
@@ -48,6 +59,13 @@ template <typename T> void pad_bits(acsim_copy &c, const AscendC::DataCopyPadPar
   c.left = p.leftPadding;
   c.right = p.rightPadding;
   c.pad_bits = p.paddingValue;
+}
+inline void slices(acsim_slice to[], const AscendC::SliceInfo from[], uint32_t dims, bool of_tensor,
+                   const AscendC::ShapeInfo &shape) {
+  for (uint32_t i = 0; i < dims && i < AscendC::K_MAX_SHAPE_DIM; i++) {
+    const AscendC::SliceInfo &f = from[i];
+    to[i] = {f.startIndex, f.endIndex, f.stride, f.burstLen, of_tensor ? shape.shape[i] : f.shapeValue};
+  }
 }
 } // namespace acsim
 
@@ -106,6 +124,25 @@ template <typename T>
 void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyExtParams &p, ACSIM_AT) {
   acsim_copy c = acsim::copy_pad<T>(p, true, false);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
+}
+/* Slices: where the source's first shapeValue is 0, the tensors' ShapeInfo says how long each dimension is. */
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const SliceInfo dstSliceInfo[],
+              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, ACSIM_AT) {
+  acsim_slice d[K_MAX_SHAPE_DIM], s[K_MAX_SHAPE_DIM];
+  bool own = dimValue && !srcSliceInfo[0].shapeValue;
+  acsim::slices(d, dstSliceInfo, dimValue, own, dst.GetShapeInfo());
+  acsim::slices(s, srcSliceInfo, dimValue, own, src.GetShapeInfo());
+  acsim_copy_slices(&dst.view_, &src.view_, true, acsim::type_of<T>::id, d, s, dimValue, file, line);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const SliceInfo dstSliceInfo[],
+              const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, ACSIM_AT) {
+  acsim_slice d[K_MAX_SHAPE_DIM], s[K_MAX_SHAPE_DIM];
+  bool own = dimValue && !srcSliceInfo[0].shapeValue;
+  acsim::slices(d, dstSliceInfo, dimValue, own, dst.GetShapeInfo());
+  acsim::slices(s, srcSliceInfo, dimValue, own, src.GetShapeInfo());
+  acsim_copy_slices(&src.view_, &dst.view_, false, acsim::type_of<T>::id, d, s, dimValue, file, line);
 }
 /* With DataCopyEnhancedParams: its fields only matter to copies out of L0C. */
 template <typename T>

@@ -84,13 +84,6 @@ struct Nz2NdParamsFull {
   uint16_t ndNum = 1, nValue = 0, dValue = 0, srcNdMatrixStride = 1, srcNStride = 0, dstDStride = 0,
            dstNdMatrixStride = 1;
 };
-struct SliceInfo {
-  SliceInfo() {}
-  SliceInfo(const uint32_t start, const uint32_t end, const uint32_t stride, const uint32_t burst,
-            const uint32_t shape = 0)
-      : startIndex(start), endIndex(end), stride(stride), burstLen(burst), shapeValue(shape) {}
-  uint32_t startIndex = 0, endIndex = 0, stride = 0, burstLen = 0, shapeValue = 0;
-};
 
 /* ---- the library ---- */
 

@@ -220,7 +220,7 @@ constexpr int32_t DEFAULT_BLK_NUM = 8, DEFAULT_BLK_STRIDE = 1, MAX_REPEAT_TIMES 
 constexpr uint8_t DEFAULT_REPEAT_STRIDE = 8;
 constexpr uint16_t ONE_BLK_SIZE = 32;
 constexpr int32_t ONE_REPEAT_BYTE_SIZE = 256;
-constexpr int32_t K_MAX_SHAPE_DIM = 8;
+constexpr int32_t K_MAX_SHAPE_DIM = 8, K_MAX_DIM = 8;
 constexpr int32_t ONE_BYTE_BIT_SIZE = 8, DEFAULT_REPEAT_TIMES = 1;
 constexpr uint32_t ONE_DUMP_BACKUP_SIZE = 1024;
 constexpr uint64_t FULL_MASK = 0xffffffffffffffff;

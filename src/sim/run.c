@@ -105,7 +105,8 @@ ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
   for (int i = 0; i < lib->n_kernels; i++)
     if (lib->kernel_so[i]) ac_push(a, &v, folder(a, lib->kernel_so[i]));
   ac_push(a, &v, NULL);
-  return (ac_sandbox){.on = true, .memory = mapped_now() + memory, .read_only = v.data};
+  /* threads, but no process: it would outlive the run */
+  return (ac_sandbox){.on = true, .memory = mapped_now() + memory, .processes = 1, .read_only = v.data};
 }
 
 /* ---- what came back ---- */

@@ -158,6 +158,10 @@ run 1 'no attribute slop' "$f" --in n.npy --out z.npy:float32:2047 --arg slop=0.
 run 2 'attributes, by name' "$f" --in n.npy --out z.npy:float32:2047 --arg 0.25
 run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
 
+# ---- a kernel that starts a process cannot
+run 0 'fork: -1' "$k/ends.cpp" --entry forks --in x.npy --blocks 1 --threads 1
+run 0 '' "$k/ends.cpp" --entry forks --in x.npy --blocks 4 --threads 3
+
 # ---- limits, Ctrl-C, a line while it takes long, JSON
 run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
 rm -f z.npy

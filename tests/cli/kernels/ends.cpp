@@ -1,0 +1,29 @@
+// Kernels that are not content to compute: they start a process, end the process, or never end.
+#include "kernel_operator.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+extern "C" __global__ __aicore__ void forks(GM_ADDR x) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    setsid();
+    for (;;) pause();
+  }
+  AscendC::printf("fork: %d\n", static_cast<int>(pid));
+}
+
+extern "C" __global__ __aicore__ void exits(GM_ADDR x) {
+  AscendC::TPipe pipe;
+  AscendC::printf("about to\n");
+  exit(0);
+}
+
+extern "C" __global__ __aicore__ void exits_at_once(GM_ADDR x) {
+  _exit(0);
+}
+
+extern "C" __global__ __aicore__ void says_and_hangs(GM_ADDR x) {
+  AscendC::printf("block %d\n", static_cast<int>(AscendC::GetBlockIdx()));
+  for (volatile int i = 1; i;) {
+  }
+}

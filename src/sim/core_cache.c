@@ -194,8 +194,8 @@ void acsim_cache_clean(const acsim_global *g, int32_t entire, const char *file, 
     c->n = 0;
     return;
   }
-  const acsim_gm *m = acsim_gm_find(b->s, g->ptr);
-  if (!m || g->ptr >= m->end) return;
+  const acsim_gm *m = acsim_gm_home(b->s, g, g->ptr);
+  if (!m || g->ptr < m->start || g->ptr >= m->end) return;
   uint64_t lo = (uint64_t)(g->ptr - m->start);
   line *l = find(c, m, lo / LINE);
   if (!l) return;

@@ -161,7 +161,7 @@ void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim
     int64_t bytes = c.bytes;
     if (!acsim_gm_touch(b, AC_PIPE_MTE3, name_of(&c), AT, dst, to, bytes, how)) {
       bytes = acsim_gm_clip(b, dst, to, bytes, true); /* as in acsim_copy_in */
-      acsim_global part = {dst->ptr, NULL, 0};
+      acsim_global part = {dst->ptr, dst->base, 0};
       if (bytes) acsim_gm_touch(b, AC_PIPE_MTE3, name_of(&c), AT, &part, to, bytes, how);
     }
     if (!fits) return;

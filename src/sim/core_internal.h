@@ -292,6 +292,8 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
 /* After a fault: how many bytes from the start on may be touched all the same. */
 int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_t bytes, bool write);
 acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
+/* The tensor that an access at p through g belongs to: the one with g's base, wherever p is; without one, the one at p. */
+acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *p);
 void acsim_gm_report(acsim_session *s);
 
 /* Do half and bfloat16 results saturate now? */

@@ -204,13 +204,16 @@ acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p) {
   return lo ? s->gms.data[lo - 1] : NULL;
 }
 
+acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *p) {
+  acsim_gm *m = g->base ? acsim_gm_find(s, g->base) : NULL;
+  return m && g->base <= m->end ? m : acsim_gm_find(s, p);
+}
+
 static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_global *g, const uint8_t *p,
                       int64_t bytes, acsim_gm *m, bool write) {
   const char *verb = write ? "writes" : "reads";
   if (!m || p < m->start || p + bytes > m->end) {
-    /* a view says where it belongs even when the access has left it */
-    acsim_gm *home = g && g->base ? acsim_gm_find(b->s, g->base) : NULL;
-    if (!home || g->base > home->end) home = m;
+    acsim_gm *home = m; /* which says where a view belongs even when the access has left it */
     if (home && home->b.system && home->b.system >= home->b.bytes)
       acsim_fault(
           b->s, b, "no-system-workspace", at,
@@ -311,7 +314,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
                     int64_t bytes, acsim_gm_how how) {
   if (bytes <= 0) return true;
   const uint8_t *p = g->ptr + off;
-  acsim_gm *m = acsim_gm_find(b->s, p);
+  acsim_gm *m = acsim_gm_home(b->s, g, p);
   if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at);
   if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
   if (how != GM_READ && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) {
@@ -338,7 +341,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
 
 int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_t bytes, bool write) {
   const uint8_t *p = g->ptr + off;
-  acsim_gm *m = acsim_gm_find(b->s, p);
+  acsim_gm *m = acsim_gm_home(b->s, g, p);
   if (!m || p >= m->end || p < m->start + m->b.system) return 0;
   if (write && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) return 0;
   return m->end - p < bytes ? m->end - p : bytes;

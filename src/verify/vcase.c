@@ -31,10 +31,8 @@ static void *periodic(ac_values kind, ac_dtype d, uint64_t seed, int64_t inner, 
   int64_t period = PERIOD_PAGES * (int64_t)sysconf(_SC_PAGESIZE);
   int fd = memfd_create("input", MFD_CLOEXEC);
   if (fd < 0) return NULL;
-  char *base = ftruncate(fd, period)
-                   ? MAP_FAILED
-                   : mmap(NULL, (size_t)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  bool ok = base != MAP_FAILED;
+  char *base = ftruncate(fd, period) ? NULL : ac_sim_alloc(bytes);
+  bool ok = base;
   for (int64_t at = 0; ok && at < bytes; at += period) {
     int64_t n = bytes - at < period ? bytes - at : period;
     ok = mmap(base + at, (size_t)n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;

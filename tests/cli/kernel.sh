@@ -104,6 +104,13 @@ run 2 'no __global__ function' none.cpp --blocks 1
 run 1 'gm-out-of-bounds.*of z, which has 2000\|writes elements' "$add" --in x.npy --in y.npy --out z.npy:float32:2000 --blocks 4 \
   --tiling totalLength=2048,tileNum=4
 [ -e z.npy ]
+# ... and whatever tensor lies where the access lands (0: the kernel goes for y)
+past() {
+  run 1 "$1" "$k/beyond.cpp" --in x.npy --in y.npy --out z.npy:float32:2048 --arg "$2" --arg "$3" --blocks 1
+}
+past 'gm-out-of-bounds.*reads elements.* of x, which has 2048' 0 256
+past 'gm-out-of-bounds.*reads elements 2048[.][.]2303 of x, which has 2048' 2048 256
+past 'gm-out-of-bounds.*writes elements.* of z, which has 2048' 256 0
 
 # ---- several entries, templates, scalars, structs by value, launchers
 run 2 'several kernels' "$k/launch.cpp" --blocks 1

@@ -81,6 +81,8 @@ typedef struct {
   uint64_t reg[2]; /* SetVectorMask */
   bool pad_value;  /* SetPadValue */
   uint64_t pad_bits;
+  bool deq; /* SetDeqScale of a half */
+  uint16_t deq_bits;
   int atomic, atomic_type;
   /* copies */
   acsim_copy copy;
@@ -111,6 +113,8 @@ typedef struct {
   bool counter;
   bool pad_set;
   uint64_t pad_value;
+  bool deq_set;
+  uint16_t deq_bits;
   uint8_t cmp[16], cmp_st[16];
   int atomic, atomic_type;
   bool saturate;

@@ -99,6 +99,7 @@ static void call_copy(core *k, const fz_case *c) {
 }
 
 static void call(core *k, const fz_case *c) {
+  if (c->deq) acsim_set_deq_scale(c->deq_bits);
   acsim_mask_counter(c->counter, "case", k->line);
   acsim_mask_set(c->reg[1], c->reg[0], ACSIM_MASK_AS_MODE, "case", k->line);
   switch (c->kind) {
@@ -301,6 +302,7 @@ static void set_up(job *j, core *k, acsim_local bufs[FZ_BUFS], void *pipe) {
   memcpy(j->gm, m->gm, FZ_GM);
   memcpy(j->in, m->in, FZ_GM);
   m->pad_set = false;
+  m->deq_set = false;
   m->atomic = 0;
   m->kept = 0;
   memset(m->merged, 0, sizeof m->merged);

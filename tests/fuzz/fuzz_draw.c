@@ -282,12 +282,17 @@ static void draw_types(fz_rng *r, fz_case *c) {
         {ACSIM_F16, ACSIM_F32},  {ACSIM_BF16, ACSIM_I32}, {ACSIM_BF16, ACSIM_F32}, {ACSIM_I32, ACSIM_I16},
         {ACSIM_I32, ACSIM_F32},  {ACSIM_I32, ACSIM_I64},  {ACSIM_F32, ACSIM_I16},  {ACSIM_F32, ACSIM_F16},
         {ACSIM_F32, ACSIM_BF16}, {ACSIM_F32, ACSIM_I32},  {ACSIM_F32, ACSIM_F32},  {ACSIM_F32, ACSIM_I64},
-        {ACSIM_I64, ACSIM_I32},  {ACSIM_I64, ACSIM_F32}};
+        {ACSIM_I64, ACSIM_I32},  {ACSIM_I64, ACSIM_F32},  {ACSIM_I32, ACSIM_F16}};
     int64_t i = fz_in(r, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1);
     c->type = pairs[i][0];
     c->dst_type = pairs[i][1];
     if (fz_one_in(r, 40)) c->dst_type = (int)fz_in(r, 0, FZ_TYPES - 1);
     c->mode = (int)fz_in(r, 0, 6);
+    if (c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) {
+      c->mode = 0;
+      c->deq = !fz_one_in(r, 4);
+      element(r, ACSIM_F16, style_of(r), (uint8_t *)&c->deq_bits);
+    }
     break;
   }
   case ACSIM_OP_Gatherb:
@@ -909,6 +914,6 @@ void fz_print(FILE *f, const fz_case *c) {
   if (c->kind == FZ_TRANSPOSE_SHAPE)
     fprintf(f, "\n  shape=%lld,%lld,%lld,%lld", (long long)c->shape[0], (long long)c->shape[1],
             (long long)c->shape[2], (long long)c->shape[3]);
-  fprintf(f, "\n  fill=%#llx poison=%d headers=%d by_register=%d\n", (unsigned long long)c->fill, c->poison,
-          c->headers, c->by_register);
+  fprintf(f, "\n  fill=%#llx poison=%d headers=%d by_register=%d deq=%d:%#x\n", (unsigned long long)c->fill,
+          c->poison, c->headers, c->by_register, c->deq, c->deq_bits);
 }

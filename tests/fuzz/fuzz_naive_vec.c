@@ -95,9 +95,9 @@ static bool dst_type_ok(const fz_case *c) {
 }
 
 static bool check_types(fz_machine *m, const fz_case *c) {
-  if (c->op == ACSIM_OP_Cast && c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) { /* scales: never set here */
-    fz_fault(m, "deq-not-set");
-    return false;
+  if (c->op == ACSIM_OP_Cast && c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) { /* scales */
+    if (!m->deq_set) fz_fault(m, "deq-not-set");
+    return m->deq_set;
   }
   if (c->op == ACSIM_OP_Cast) {
     unsigned modes = cast_modes(c->dst_type, c->type);
@@ -203,6 +203,10 @@ static void int_limits(int t, long double *lo, long double *hi) {
 }
 static void cast(const fz_machine *m, int dt, int st, int mode, uint8_t *out, const uint8_t *a) {
   long double x = fz_is_float(st) ? (long double)fz_get(st, a) : (long double)fz_get_int(st, a);
+  if (st == ACSIM_I32 && dt == ACSIM_F16) { /* the product, rounded once (Cast, SetDeqScale) */
+    fz_put(dt, out, x * (long double)fz_get(ACSIM_F16, (const uint8_t *)&m->deq_bits), FZ_RINT, m->saturate);
+    return;
+  }
   if (fz_is_float(dt)) {
     if (dt == st) x = fz_round_int(x, mode); /* float to float: to an integral value */
     fz_put(dt, out, x, mode, m->saturate);

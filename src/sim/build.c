@@ -17,7 +17,7 @@
 enum {
   COMPILE_SECONDS = 120,
   MAX_SOURCE = 4 << 20,
-  CACHE_FILES = 600,
+  CACHE_FILES = 800, /* a library and its stamp are two */
   IN_USE_SECONDS =
       3600, /* a library that ran so recently may run again: another process may be in the middle of it */
   DESCRIBE_BYTES = 1 << 20
@@ -31,7 +31,7 @@ const char *ac_build_folder(ac_arena *a, const char *path) {
 
 /* ---- keys: everything that the result depends on ---- */
 
-static const char *relative(const ac_builder *b, const char *path) {
+const char *ac_build_relative(const ac_builder *b, const char *path) {
   size_t n = strlen(b->root);
   return !strncmp(path, b->root, n) && path[n] == '/' ? path + n + 1 : path;
 }
@@ -65,6 +65,8 @@ char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, 
   ac_buf_init(&k, b->a);
   ac_printf(&k, "%s\n%s\n", b->version, extra);
   for (size_t i = 0; argv[i]; i++) ac_printf(&k, "%s\n", argv[i]);
+  for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++)
+    ac_printf(&k, "-I%s\n", ac_build_relative(b, ac_absolute(b->a, b->s->include_dirs[i])));
   if (!b->tree) {
     ac_buf t;
     ac_buf_init(&t, b->a);
@@ -74,7 +76,7 @@ char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, 
   ac_printf(&k, "%s\n", b->tree);
   for (size_t i = 0; i < ac_map_len(c->seen); i++) {
     const char *text = ac_map_value(c->seen, i);
-    ac_printf(&k, "%s %s\n", relative(b, ac_map_key(c->seen, i)), ac_sha256(b->a, text, strlen(text)));
+    ac_printf(&k, "%s %s\n", ac_build_relative(b, ac_map_key(c->seen, i)), ac_sha256(b->a, text, strlen(text)));
   }
   return ac_sha256(b->a, ac_buf_str(&k), k.len);
 }
@@ -209,6 +211,23 @@ static bool assert_in_the_way(const ac_strvec *args, const ac_proc *p) {
          (!args->len || args->data[args->len - 1] != WITHOUT_ASSERT);
 }
 
+/* What the compiler says it has read, as rules of make; NULL where it says nothing. `several`: how it was run on several sources, which
+ * write over each other's rules; it is asked again. */
+static const char *compiler_read(ac_builder *b, const char *rules, const ac_proc_spec *several, size_t common) {
+  ac_diags quiet;
+  ac_diags_init(&quiet, b->a);
+  if (!several) return ac_read_file(b->a, rules, 0, NULL, &quiet);
+  ac_strvec v = {0};
+  for (size_t i = 0; i < common; i++) ac_push(b->a, &v, several->argv[i]);
+  ac_push(b->a, &v, "-M");
+  ac_push(b->a, &v, NULL);
+  ac_proc_spec spec = *several;
+  spec.argv = v.data;
+  ac_proc p;
+  ac_proc_run(b->a, &spec, &p);
+  return p.started && !p.status && !p.signal && !p.timed_out && !p.out_cut ? p.out : NULL;
+}
+
 /* Runs argv + `-I...` + source; the object lands at `final` at once or not at all. */
 bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
                       const char *shown, const char *final) {
@@ -224,9 +243,16 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
     ac_push(a, &v, ac_sprintf(a, "-I%s", b->s->include_dirs[i]));
   ac_push(a, &v, source);
   for (size_t i = 0; more && more[i]; i++) ac_push(a, &v, ac_absolute(a, more[i]));
+  char *rules = ac_sprintf(a, "%s/acsim.d", b->scratch);
+  size_t common = v.len;
+  ac_push(a, &v, "-MD"); /* with several sources: only of the last one; see compiler_read */
+  ac_push(a, &v, "-MF");
+  ac_push(a, &v, rules);
   ac_push(a, &v, "-o");
   ac_push(a, &v, part);
   ac_push(a, &v, NULL);
+  struct timespec start;
+  clock_gettime(CLOCK_REALTIME_COARSE, &start); /* the clock of file times */
   const char *env[] = {ac_sprintf(a, "TMPDIR=%s", b->scratch), "LC_ALL=C", NULL};
   const char *writable[] = {b->scratch, b->cache, NULL};
   ac_proc_spec spec = {.argv = v.data, .env = env, .timeout = COMPILE_SECONDS};
@@ -251,11 +277,13 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
     report_compile(b, shown, &p);
     return false;
   }
+  const char *read = compiler_read(b, rules, more && more[0] ? &spec : NULL, common);
   if (rename(part, final)) {
     ac_error(b->d, AC0102, (ac_loc){.file = final}, "cannot put the compiled library there: %s", strerror(errno));
     unlink(part);
     return false;
   }
+  if (read && b->cache != b->scratch) ac_build_stamp(b, final, read, &start);
   return true;
 }
 
@@ -317,7 +345,7 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
       ac_build_key(b, &c, key_args.data, ac_sprintf(b->a, "host %s", b->s->chip->soc)); /* describe() asks for it */
   char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
   lib->host_so = so;
-  if (ac_run_used(so) && ac_run_used(txt)) {
+  if (ac_build_cached(b, so) && ac_exists(txt)) {
     *described = ac_read_file(b->a, txt, DESCRIBE_BYTES, NULL, b->d);
     return *described != NULL;
   }
@@ -328,7 +356,9 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
     unlink(so);
     return false;
   }
-  return ac_write_file(txt, *described, strlen(*described), b->d);
+  if (!ac_write_file(txt, *described, strlen(*described), b->d)) return false;
+  ac_build_stamp_add(b, so, txt);
+  return true;
 }
 
 /* ---- the kernel library ---- */
@@ -407,7 +437,7 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
   ac_push(a, &key_args, NULL);
   char *key = ac_build_key(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
-  if (ac_run_used(so)) return so;
+  if (ac_build_cached(b, so)) return so;
   const char *source = ac_build_launch_source(b, c, &args);
   if (!source) return NULL;
   if (described) { /* named as CANN's build names it, since messages may show it */

@@ -1,9 +1,11 @@
-/* Shared by the files that compile: build.c (projects), build_kernel.c (one kernel by itself), build_header.c (the headers, once). */
+/* Shared by the files that compile: build.c (projects), build_cache.c (what of it still holds), build_kernel.c (one kernel by itself), build_header.c (the headers, once). */
 #ifndef AC_SIM_BUILD_INTERNAL_H
 #define AC_SIM_BUILD_INTERNAL_H
 
 #include "sim/run_internal.h"
 #include "sim/source.h"
+
+#include <time.h>
 
 typedef struct {
   ac_arena *a;
@@ -28,6 +30,15 @@ char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, 
 /* Runs the compiler in the sandbox on `source`; the library lands at `final` at once or not at all. `shown`: its name in messages. */
 bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
                       const char *shown, const char *final);
+/* Relative to b->root where it is below it: what is cached serves a copy of the project, too. */
+const char *ac_build_relative(const ac_builder *b, const char *path);
+/* build_cache.c. The stamp of a cached file, from what the compiler read (rules of make); a file that has changed since `start` leaves it
+ * without one. */
+void ac_build_stamp(ac_builder *b, const char *file, const char *rules, const struct timespec *start);
+/* ... and what else is as it is now. */
+void ac_build_stamp_add(ac_builder *b, const char *file, const char *more);
+/* Whether the file is there, whole, and what the compiler would make again; marks it as used now. */
+bool ac_build_cached(ac_builder *b, const char *file);
 /* The kernel's file, or where it launches by <<<>>> a copy that a plain C++ compiler reads, with the arguments it needs. */
 const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec *args);
 /* Absolute folder of a file or folder. */

@@ -169,6 +169,61 @@ run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
 run 0 'fork: -1' "$k/ends.cpp" --entry forks --in x.npy --blocks 1 --threads 1
 run 0 '' "$k/ends.cpp" --entry forks --in x.npy --blocks 4 --threads 3
 
+# ---- the cache: what the compiler read, found as it would be found now
+mkdir i1 i2 src
+export XDG_CACHE_HOME="$work/cache"
+cat >src/k.cpp <<'TEXT'
+#include "kernel_operator.h"
+#include <v.h>
+#define NAME "w.h"
+#include NAME
+#include \
+"x.h"
+#if __has_include("later.h")
+#include "later.h"
+#else
+#define LATER 0
+#endif
+extern "C" __global__ __aicore__ void k(GM_ADDR x) { AscendC::printf("values %d\n", V * 1000 + W * 100 + X * 10 + LATER); }
+TEXT
+echo '#define V 1' >i2/v.h
+echo '#define W 1' >src/w.h
+echo '#define X 1' >src/x.h
+values() {
+  run 0 "values $1\$" src/k.cpp --in one.npy --blocks 1 -I "${2:-i1}" -I "${3:-i2}"
+}
+values 1110
+echo '#define V 2' >i2/v.h
+values 2110
+echo '#define V 3' >i1/v.h
+values 3110
+values 2110 i2 i1
+echo '#define W 2' >src/w.h
+values 3210
+echo '#define X 2' >src/x.h
+values 3220
+echo '#define LATER 1' >src/later.h
+values 3221
+sleep 0.05
+values 3221 # with the stamp of a compile whose sources were all older
+before=$(stat -c %i cache/ascendcraft/*.so | sort)
+values 3221
+[ "$before" = "$(stat -c %i cache/ascendcraft/*.so | sort)" ] || {
+  echo 'compiled again for nothing'
+  exit 1
+}
+
+# ---- ... and whole
+for f in cache/ascendcraft/*.so cache/ascendcraft/*.gch; do
+  [ ! -e "$f" ] || head -c 3000 /dev/urandom >"$f"
+done
+values 3221
+for f in cache/ascendcraft/*; do truncate -s 100 "$f"; done
+values 3221
+echo '#define X 4' >src/x.h
+values 3241
+unset XDG_CACHE_HOME
+
 # ---- limits, Ctrl-C, a line while it takes long, JSON
 run 4 'not done after' "$k/endless.cpp" --in x.npy --blocks 1 --timeout 0.5
 rm -f z.npy

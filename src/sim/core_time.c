@@ -39,6 +39,12 @@ void acsim_time_free(acsim_time *t) {
   free(t);
 }
 
+const char *acsim_time_last(const acsim_block *b, acsim_at *at) {
+  if (!b->time) return NULL;
+  *at = b->time->p.at;
+  return b->time->p.op;
+}
+
 /* ---- stalls ---- */
 
 static bool same_edge(const time_stall *a, ac_pipe pipe, const time_edge *e) {

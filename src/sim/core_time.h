@@ -16,6 +16,8 @@ typedef enum { ACSIM_CALL_QUEUE, ACSIM_CALL_FLAG, ACSIM_CALL_INIT, ACSIM_CALL_MA
 
 /* A block's clock; NULL in acsim_block when the session models no time: every function below then does nothing. */
 acsim_time *acsim_time_new(acsim_block *b);
+/* The last instruction that was begun, and where; NULL: none, or time is not modelled. */
+const char *acsim_time_last(const acsim_block *b, acsim_at *at);
 void acsim_time_free(acsim_time *t);
 
 /* A new instruction starts: the one before is complete. */

@@ -153,6 +153,13 @@ static const char *bounded(ac_arena *a, const char *s, size_t n) {
   return ac_strndup(a, s, strnlen(s, n));
 }
 
+static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
+  if (!*file) return NULL;
+  if (*file == '/' || !lib->root) return file;
+  char *full = ac_path_join(a, lib->root, file);
+  return ac_exists(full) ? full : file;
+}
+
 static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory,
                      ac_diags *d) {
   int stage = j->out->stage;
@@ -183,15 +190,17 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
             "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");
     return x;
   }
-  return ac_error(d, AC0803, at, "it ended with status %d %s; %s %s", p->status, where, shapes,
-                  trimmed(a, p->err, p->err_len));
-}
-
-static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
-  if (!*file) return NULL;
-  if (*file == '/' || !lib->root) return file;
-  char *full = ac_path_join(a, lib->root, file);
-  return ac_exists(full) ? full : file;
+  const ac_run_last *last = &j->out->last;
+  const char *block =
+      j->out->crash_block > 0 ? ac_sprintf(a, ", block %lld", (long long)j->out->crash_block - 1) : "";
+  const char *op = bounded(a, last->op, sizeof last->op);
+  if (*op)
+    block = ac_sprintf(a, "%s, after %s (%s:%d)", block, op,
+                       place(a, j->lib, bounded(a, last->file, sizeof last->file)), last->line);
+  ac_diag *x = ac_error(d, AC0803, at, "the code ended the process by itself, exit(%d), %s%s; %s %s", p->status,
+                        where, block, shapes, trimmed(a, p->err, p->err_len));
+  ac_help(d, x, "a kernel returns from its entry; on the device there is no process to end");
+  return x;
 }
 
 static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
@@ -312,7 +321,7 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   if (line.shown) fputs("\r\033[K", line.to);
   r->wall = p.wall;
   r->sandbox_missing = p.sandbox_missing | j->lib->sandbox_missing;
-  bool fine = p.started && !p.timed_out && !p.signal && p.status == 0;
+  bool fine = p.started && !p.timed_out && !p.signal && p.status == 0 && j->out->stage == AC_STAGE_DONE;
   if (!fine) died(a, j, &p, timeout, memory, d);
   take_result(a, j, r);
   char *said = ac_sprintf(a, "%s%s", p.out, p.err);

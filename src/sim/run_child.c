@@ -1,6 +1,7 @@
 /* The runner's child: inside the sandbox it loads the compiled code, runs the host's tiling, then the blocks, and leaves the
  * result in shared memory. Whatever the compiled code does, only this process suffers. */
 #include "sim/core_internal.h"
+#include "sim/core_time.h"
 #include "sim/run_internal.h"
 
 #include <dlfcn.h>
@@ -467,9 +468,27 @@ static void watch_crashes(ac_run_shared *o) {
   for (size_t i = 0; i < AC_COUNT(fatal); i++) signal(fatal[i], on_crash);
 }
 
+/* exit() from within: the thread's block and the last of its instructions. Nobody is told of _exit(). */
+static void on_end(int status, void *to) {
+  (void)status;
+  ac_run_shared *o = to;
+  if (!acsim_self || o->stage != AC_STAGE_BLOCKS) return;
+  o->crash_block = acsim_block_index() + 1;
+  acsim_at at;
+  const char *op = acsim_time_last(acsim_self, &at);
+  if (!op) return;
+  snprintf(o->last.op, sizeof o->last.op, "%s", op);
+  snprintf(o->last.file, sizeof o->last.file, "%s", at.file ? at.file : "");
+  o->last.line = at.line;
+}
+
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
-  if (!(j->deadline > 0)) watch_crashes(j->out);
+  if (!(j->deadline > 0)) {
+    watch_crashes(j->out);
+    on_exit(on_end, j->out);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed stays, however it ends */
+  }
   int status = j->direct                             ? ac_direct_child(j)
                : j->launch                           ? ac_run_kernel_child(j)
                : j->lib->spec.form == AC_SIM_MSOPGEN ? run_msopgen(j)

@@ -70,10 +70,16 @@ typedef struct {
   int32_t rank;
   int64_t shape[8];
 } ac_run_dims;
+/* An instruction; no op: not known. */
+typedef struct {
+  char op[40], file[300];
+  int32_t line;
+} ac_run_last;
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
   int32_t stage;
   int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
+  ac_run_last last;    /* of a block that ended the process by itself */
   bool ok, late;       /* late: its blocks gave up at the deadline */
   int32_t problem;     /* 0; else ac_run_problem */
   char message[1000];  /* of the problem or the refusal */

@@ -169,6 +169,10 @@ run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
 run 0 'fork: -1' "$k/ends.cpp" --entry forks --in x.npy --blocks 1 --threads 1
 run 0 '' "$k/ends.cpp" --entry forks --in x.npy --blocks 4 --threads 3
 
+# ---- one that ends the process: what is known of it
+run 1 'exit(0), in the kernel, block 0, after Duplicate (.*ends.cpp:' "$k/ends.cpp" --entry exits --in x.npy --blocks 1
+run 1 'exit(0), in the kernel' "$k/ends.cpp" --entry exits_at_once --in x.npy --blocks 2
+
 # ---- the cache: what the compiler read, found as it would be found now
 mkdir i1 i2 src
 export XDG_CACHE_HOME="$work/cache"

@@ -14,7 +14,10 @@ extern "C" __global__ __aicore__ void forks(GM_ADDR x) {
 
 extern "C" __global__ __aicore__ void exits(GM_ADDR x) {
   AscendC::TPipe pipe;
+  AscendC::TBuf<AscendC::TPosition::VECCALC> buf;
+  pipe.InitBuffer(buf, 256);
   AscendC::printf("about to\n");
+  AscendC::Duplicate(buf.Get<float>(), 1.0f, 64);
   exit(0);
 }
 
@@ -23,7 +26,7 @@ extern "C" __global__ __aicore__ void exits_at_once(GM_ADDR x) {
 }
 
 extern "C" __global__ __aicore__ void says_and_hangs(GM_ADDR x) {
-  AscendC::printf("block %d\n", static_cast<int>(AscendC::GetBlockIdx()));
+  AscendC::printf("says %d\n", static_cast<int>(AscendC::GetBlockIdx()));
   for (volatile int i = 1; i;) {
   }
 }

@@ -63,6 +63,10 @@ static void report_perturbed(ac_buf *b, const ac_run_options *o, const ac_sim_re
                             : "nothing whose results may be off ran\n");
 }
 
+static void report_said(ac_buf *b, const ac_sim_result *r) {
+  if (r->said) ac_printf(b, "printed:\n%s%s", r->said, r->said[strlen(r->said) - 1] == '\n' ? "" : "\n");
+}
+
 static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const json_t *blocks) {
   if (r->refused) {
     ac_printf(b, "refused by the tiling code: %s\n", r->refused);
@@ -78,7 +82,7 @@ static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const 
   report_sample(b, blocks, r);
   for (int i = 0; i < t->n; i++)
     if (t->tensors[i].output) describe(b, &t->tensors[i]);
-  if (r->said) ac_printf(b, "printed:\n%s%s", r->said, r->said[strlen(r->said) - 1] == '\n' ? "" : "\n");
+  report_said(b, r);
   for (size_t i = 0; i < r->faults.len + r->warnings.len; i++) {
     bool fault = i < r->faults.len;
     const ac_sim_fault *f = fault ? &r->faults.data[i] : &r->warnings.data[i - r->faults.len];
@@ -123,12 +127,27 @@ static json_t *run_json(const ac_sim_result *r) {
   return j;
 }
 
+/* JSON is UTF-8; what a kernel prints need not be. */
+static json_t *said_json(ac_arena *a, const char *said) {
+  json_t *j = json_string(said);
+  if (j) return j;
+  char *plain = ac_strdup(a, said);
+  for (char *p = plain; *p; p++)
+    if ((unsigned char)*p >= 0x80) *p = '?';
+  return json_string(plain);
+}
+
 int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE *progress, ac_buf *text,
                   json_t *result, ac_diags *d) {
   ac_sim_result r = {0};
   ac_sim_opts opts = ac_target_opts(o);
   opts.progress = progress;
-  if (!ac_target_run(a, t, &opts, &r, d)) return AC_EXIT_FAILED;
+  bool ran = ac_target_run(a, t, &opts, &r, d);
+  if (r.said) json_object_set_new(result, "printed", said_json(a, r.said));
+  if (!ran) {
+    report_said(text, &r);
+    return AC_EXIT_FAILED;
+  }
   json_t *blocks = sample(a, o, &r);
   report(text, t, &r, blocks);
   report_perturbed(text, o, &r);
@@ -142,7 +161,6 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
   if (blocks) json_object_set_new(result, "sampled_blocks", blocks);
   if (r.faults.len) json_object_set_new(result, "faults", faults_json(&r));
   json_object_set_new(result, "outputs", outputs_json(t));
-  if (r.said) json_object_set_new(result, "printed", json_string(r.said));
   if (r.refused) return AC_EXIT_BAD_INPUT;
   if (!ac_target_save(a, t, d)) return AC_EXIT_BAD_INPUT;
   return r.faults.len ? AC_EXIT_FAILED : AC_EXIT_OK;

@@ -169,9 +169,17 @@ run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
 run 0 'fork: -1' "$k/ends.cpp" --entry forks --in x.npy --blocks 1 --threads 1
 run 0 '' "$k/ends.cpp" --entry forks --in x.npy --blocks 4 --threads 3
 
-# ---- one that ends the process: what is known of it
+# ---- one that ends the process: what is known of it; what it printed stays
 run 1 'exit(0), in the kernel, block 0, after Duplicate (.*ends.cpp:' "$k/ends.cpp" --entry exits --in x.npy --blocks 1
+grep -q 'about to' out
 run 1 'exit(0), in the kernel' "$k/ends.cpp" --entry exits_at_once --in x.npy --blocks 2
+run 4 'block 0] says 0' "$k/ends.cpp" --entry says_and_hangs --in x.npy --blocks 1 --timeout 0.5
+rc=0
+"$ASCENDCRAFT" run "$k/ends.cpp" --entry says_and_hangs --in x.npy --blocks 1 --timeout 0.5 --json >json 2>err || rc=$?
+[ "$rc" = 4 ]
+"$python" -c "
+import json
+assert 'says 0' in json.load(open('json'))['printed']"
 
 # ---- the cache: what the compiler read, found as it would be found now
 mkdir i1 i2 src

@@ -87,8 +87,13 @@ LAUNCH = {
 }
 
 
+class Row(tuple):
+    """(operator, case number, operator folder, launch, measured us); said: its dtypes and shapes as published"""
+
+    said = ()
+
+
 def read(path):
-    """[(operator, case number, operator folder, launch, measured us)]"""
     out = []
     for r in csv.DictReader(open(path)):
         if r["op"] not in LAUNCH or r["usable"] != "yes":
@@ -97,5 +102,6 @@ def read(path):
         if not re.fullmatch(kernel + "×1", r["vendor_kernels"]):
             continue
         launch = make(json.loads(r["shapes"]), json.loads(r["dtypes"]), json.loads(r["attrs"]))
-        out.append((r["op"], int(r["case"]), folder, launch, float(r["measured_us"])))
+        out.append(Row((r["op"], int(r["case"]), folder, launch, float(r["measured_us"]))))
+        out[-1].said = (r["dtypes"], r["shapes"])
     return out

@@ -35,6 +35,7 @@ class Repositories:
         self.work = os.path.abspath(args.work)
         self.build = os.path.abspath(args.build)
         self.folders = {}
+        self.staged = set()
         for root in self.roots:
             for d in glob.glob(root + "/*/*/") + glob.glob(root + "/experimental/*/*/"):
                 if os.path.isdir(d + "op_kernel"):
@@ -44,6 +45,8 @@ class Repositories:
     def stage(self, op, folder):
         """op_kernel of the operator, and of every folder that its sources name by ../."""
         base = self.work + "/stage"
+        if op in self.staged:
+            return f"{base}/{op}/{op}"
         todo, done = [(op, folder)], set()
         while todo:
             name, src = todo.pop()
@@ -61,6 +64,7 @@ class Repositories:
                             todo.append((other, sibling))
                         elif other in self.folders:
                             todo.append((other, self.folders[other]))
+        self.staged.add(op)
         return f"{base}/{op}/{op}"
 
     def host(self, folder, case):

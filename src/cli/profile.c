@@ -1,12 +1,17 @@
 /* `ascendcraft profile`: where the modelled time of a run goes. */
 #include "ascendcraft.h"
 #include "cli/profile.h"
+#include "isa/cost.h"
 
 #include <string.h>
 
 /* A unit that has work for this part of the time is what holds a run up. */
 static const double BUSY = 0.7;
 enum { DEFAULT_BLOCKS = 2, DEFAULT_SPANS = 100000, SHOWN_STALLS = 8 };
+
+static double us_at(double bytes, double gb_s) {
+  return gb_s > 0 ? bytes / gb_s / 1e3 : 0;
+}
 
 ac_profile ac_profile_of(const ac_sim_time *t) {
   ac_profile p = {.unit = AC_PIPE_S, .fastest = 1e300};
@@ -33,9 +38,11 @@ ac_profile ac_profile_of(const ac_sim_time *t) {
   double core_us = t->mhz > 0 ? t->core_cycles / t->mhz : 0;
   bool memory = t->memory_us >= core_us, launch = t->launch_us >= (memory ? t->memory_us : core_us);
   p.bound = launch ? AC_BOUND_LAUNCH : memory ? AC_BOUND_MEMORY : p.busy >= BUSY ? AC_BOUND_UNIT : AC_BOUND_LATENCY;
-  double rate = t->resident ? t->l2_gb_s : t->hbm_gb_s;
   double whole = sample && t->blocks_run ? (double)t->blocks_all / (double)t->blocks_run : 1;
-  p.roof_us = rate > 0 ? (double)(t->must_in + t->must_out) * whole / rate / 1e3 : 0;
+  double near = us_at((double)(t->must_in + t->must_out) * whole, t->l2_gb_s),
+         far = us_at(t->must_far * whole, t->hbm_gb_s);
+  p.roof_us = near > far ? near : far;
+  p.roof_far = far >= near;
   p.roof_share = t->us > 0 ? p.roof_us / t->us : 0;
   return p;
 }
@@ -177,6 +184,12 @@ static void profile_text(ac_buf *b, const ac_target *x, const ac_sim_time *t) {
       b,
       "time     %.4g us modelled: %.4g us of work (%.0f cycles at %.0f MHz), %.3g us of overhead for %d launch%s\n",
       t->us, t->us - t->launch_us, t->cycles, t->mhz, t->launch_us, t->launches, t->launches == 1 ? "" : "es");
+  const ac_cost_error *e = &x->chip->costs->error;
+  if (e->kernels)
+    ac_printf(b,
+              "         model error on kernels that were not fitted: median %.0f%%, 90th percentile %.0f%%, on %d "
+              "vendor kernels (%d launches)\n",
+              e->median, e->p90, e->kernels, e->rows);
   ac_printf(b, "cores    %zu of %d; the slowest takes %.0f cycles, the fastest %.0f; %lld blocks", t->cores.len,
             x->chip->vector_cores, p.slowest, p.fastest, (long long)t->blocks_all);
   if (t->blocks_run < t->blocks_all) ac_printf(b, ", of which %lld ran and stand for all", (long long)t->blocks_run);
@@ -195,7 +208,7 @@ static void profile_text(ac_buf *b, const ac_target *x, const ac_sim_time *t) {
   bytes_text(b, t->must_out);
   ac_puts(b, " out\n");
   ac_printf(b, "roofline %.0f%%: what must move takes %.4g us at %.0f GB/s (%s)\n\n", 100 * p.roof_share, p.roof_us,
-            t->resident ? t->l2_gb_s : t->hbm_gb_s, t->resident ? "L2: the tensors fit" : "memory");
+            p.roof_far ? t->hbm_gb_s : t->l2_gb_s, p.roof_far ? "memory" : "L2");
   units_text(b, &p);
   ac_puts(b, "\n");
   stalls_text(b, &p, t);
@@ -214,6 +227,11 @@ static json_t *profile_json(const ac_target *x, const ac_sim_time *t) {
   json_object_update_new(j, json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:o}", "operator", x->name, "chip",
                                       x->chip->name, "bound", bounds[p.bound], "busiest_unit", ac_unit_name(p.unit),
                                       "roofline_us", p.roof_us, "roofline_share", p.roof_share, "units", units));
+  const ac_cost_error *e = &x->chip->costs->error;
+  if (e->kernels)
+    json_object_set_new(j, "model_error",
+                        json_pack("{s:f, s:f, s:i, s:i}", "median_percent", e->median, "p90_percent", e->p90,
+                                  "kernels", e->kernels, "rows", e->rows));
   json_t *stalls = json_object_get(j, "stalls");
   for (size_t i = 0; i < t->stalls.len; i++) {
     const char *hint = ac_stall_hint(&t->stalls.data[i]);

@@ -20,6 +20,7 @@ typedef struct {
   double fastest, slowest;     /* core, cycles */
   double roof_us;              /* bytes that must move once, at the bandwidth of where they are */
   double roof_share;           /* of all the modelled time */
+  bool roof_far;               /* ... between L2 and memory, not between the cores and L2 */
 } ac_profile;
 ac_profile ac_profile_of(const ac_sim_time *t);
 /* What would help against a stall; NULL: nothing is known. */

@@ -110,6 +110,7 @@ static void read_memory(reader *r, const json_t *gm, ac_costs *c) {
   c->line = (int64_t)positive(r, gm, "gm", "line");
   c->resident = number(r, gm, "gm", "resident");
   c->carry = number(r, gm, "gm", "carry");
+  c->dirty = number(r, gm, "gm", "dirty");
   c->share = positive(r, gm, "gm", "share");
 }
 
@@ -128,6 +129,9 @@ static const ac_costs *decode(reader *r, const json_t *j) {
   c->core_us = number(r, launch, "launch", "core_us");
   c->block = number(r, launch, "launch", "block");
   c->counter_mhz = positive(r, json_object_get(j, "counter"), "counter", "mhz");
+  const json_t *e = json_object_get(j, "error");
+  c->error = (ac_cost_error){optional(e, "median_percent"), optional(e, "p90_percent"), (int)optional(e, "kernels"),
+                             (int)optional(e, "rows")};
   return c;
 }
 

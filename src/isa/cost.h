@@ -27,12 +27,18 @@ typedef struct {
 } ac_copy_cost;
 
 /* Rows of scalar costs: S(field, key). */
-#define AC_SCALAR_COSTS(S)                                                                                       \
-  S(issue_v)                                                                                                     \
-  S(issue_copy)                                                                                                  \
-  S(count_form) S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) S(set_gm) \
-      S(gm_miss) S(call) S(instruction_queue)
+#define AC_SCALAR_COSTS(S)                                                                                    \
+  S(issue_v)                                                                                                  \
+  S(issue_copy)                                                                                               \
+  S(count_form)                                                                                               \
+  S(queue) S(flag) S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) S(set_gm) S(gm_miss) \
+      S(call) S(instruction_queue)
 
+/* How far the modelled time is off on kernels that were not fitted, in percent; kernels 0: nobody knows. */
+typedef struct {
+  double median, p90;
+  int kernels, rows;
+} ac_cost_error;
 typedef struct ac_costs {
   const ac_op_cost *ops; /* sorted by name */
   size_t n_ops;
@@ -46,6 +52,7 @@ typedef struct ac_costs {
   int64_t line;                      /* bytes of an L2 line */
   double resident;                   /* part of L2 that tensors may take and still be found there */
   double carry;                      /* ... whose contents are still of use when they take more */
+  double dirty;                      /* part of L2 in which what a launch writes may stay until after it */
   double share;                      /* how many times its even part of the memory a core may draw */
   struct {
 #define S(name) double name;
@@ -56,6 +63,7 @@ typedef struct ac_costs {
   double launch_us, core_us,
       block;          /* once a launch; for each core at work; cycles before a block's first instruction */
   double counter_mhz; /* of GetSystemCycle */
+  ac_cost_error error;
 } ac_costs;
 
 /* From a chip's file; `dir` is the file's folder. NULL, with a message, when something is missing: *bad names it. */

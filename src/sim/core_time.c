@@ -463,11 +463,12 @@ void acsim_time_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at
   int64_t from = off / t->c->line, to = (off + bytes - 1) / t->c->line;
   mark_lines(m->lines[writes], from, to);
   int64_t fresh = s->resident ? 0 : first_touches(t, m, from, to);
-  double far = s->miss * (double)fresh / (double)(to - from + 1);
+  double far = (writes ? s->spill : s->miss) * (double)fresh / (double)(to - from + 1);
   double each = far * (writes ? s->hbm_write : s->hbm_read) + (1 - far) * (writes ? s->l2_write : s->l2_read);
   double n = (double)asked * each;
   if (off % t->c->align) n /= t->c->unaligned;
-  x->gm_ticks += later((int64_t)n, ticks(writes ? t->c->out.burst : t->c->in.burst));
+  /* the first block's own is part of `start`: what single transfers take is published */
+  x->gm_ticks += x->gm_ticks ? later((int64_t)n, ticks(writes ? t->c->out.burst : t->c->in.burst)) : (int64_t)n;
   x->atomic = x->atomic || how == GM_UPDATE;
   *(writes ? &t->bytes_out : &t->bytes_in) += bytes;
 }

@@ -120,8 +120,9 @@ struct acsim_times {
   double mhz;
   const ac_op_cost *rows[ACSIM_OPS];
   /* of the running launch */
-  int cores;   /* at work */
-  double miss; /* part of what a core touches for the first time that is not in L2 */
+  int cores;    /* at work */
+  double miss;  /* part of what a core touches for the first time that is not in L2 */
+  double spill; /* part of what a launch writes for the first time that does not stay in L2 */
   double launch_us;
   bool resident;                                 /* its tensors fit in L2: every access is to L2 */
   double l2_read, l2_write, hbm_read, hbm_write; /* ticks a byte of one core */

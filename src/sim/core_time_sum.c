@@ -64,6 +64,8 @@ void acsim_time_launch(acsim_session *s) {
   t->resident = (double)bytes <= t->c->resident * l2;
   double kept = t->c->carry * l2 / (double)(bytes ? bytes : 1);
   t->miss = t->resident || kept >= 1 ? 0 : 1 - kept;
+  double stays = t->c->dirty * l2 / (double)(bytes ? bytes : 1);
+  t->spill = t->resident || stays >= 1 ? 0 : 1 - stays;
   int64_t all = s->block_dim * s->ratio;
   t->cores = all < s->chip->vector_cores ? (int)all : s->chip->vector_cores;
   if (t->cores < 1) t->cores = 1;
@@ -177,21 +179,22 @@ static int64_t line_bytes(const acsim_session *s, const acsim_gm *g, const uint6
   return n * line - (tail ? (last + 1) * line - g->b.bytes : 0);
 }
 
-/* Between L2 and memory: what is read and was not written before, and what is written, each line once. */
-static int64_t far_bytes(acsim_session *s) {
-  int64_t n = 0;
+/* Between L2 and memory: what is read and was not written before, and what is written and does not stay in L2, each line once. */
+static double far_bytes(acsim_session *s) {
+  int64_t in = 0, out = 0;
   for (size_t i = 0; i < s->gms.len; i++) {
     acsim_gm *g = s->gms.data[i];
     if (!g->lines[0]) continue;
     bool scratch = g->b.kind == ACSIM_WORKSPACE;
-    n += line_bytes(s, g, g->lines[0], scratch ? g->lines[1] : NULL) + line_bytes(s, g, g->lines[1], NULL);
+    in += line_bytes(s, g, g->lines[0], scratch ? g->lines[1] : NULL);
+    out += line_bytes(s, g, g->lines[1], NULL);
     for (int w = 0; w < 2; w++)
       for (int64_t k = 0; k < words_of(s, g); k++) {
         g->seen[w][k] |= g->lines[w][k];
         g->lines[w][k] = 0;
       }
   }
-  return n;
+  return (double)in * s->times->miss + (double)out * s->times->spill;
 }
 
 static double most(double a, double b) {
@@ -201,11 +204,12 @@ static double most(double a, double b) {
 void acsim_time_launched(acsim_session *s) {
   acsim_times *t = s->times;
   if (!t) return;
-  int64_t ticks = place_blocks(s), far = far_bytes(s);
+  int64_t ticks = place_blocks(s);
+  double far = far_bytes(s);
   free(t->blocks);
   t->blocks = NULL;
   double whole = s->count ? (double)(s->block_dim * s->ratio) / (double)s->count : 1; /* of a sample to all */
-  double memory = (double)far * t->miss * whole / t->c->hbm / 1e3;
+  double memory = far * whole / t->c->hbm / 1e3;
   memory = most(memory, (double)(t->in + t->out) * whole / t->c->l2 / 1e3);
   memory = most(memory, (double)t->in * whole / t->c->l2_read / 1e3);
   memory = most(memory, (double)t->out * whole / t->c->l2_write / 1e3);
@@ -218,7 +222,7 @@ void acsim_time_launched(acsim_session *s) {
   t->us += overhead + most(memory, core);
   t->bytes_in += t->in;
   t->bytes_out += t->out;
-  t->hbm_bytes += (int64_t)((double)far * t->miss);
+  t->hbm_bytes += (int64_t)far;
   t->all_resident = t->all_resident && t->resident;
   t->blocks_run += s->count;
   t->blocks_all += s->block_dim * s->ratio;
@@ -288,6 +292,7 @@ void acsim_time_result(const acsim_session *s, ac_arena *a, ac_sim_time *r) {
     if (in) r->must_in += line_bytes(s, g, g->seen[0], NULL);
     if (out) r->must_out += line_bytes(s, g, g->seen[1], NULL);
   }
+  r->must_far = t->all_resident ? 0 : (double)r->must_in + (double)r->must_out * t->spill;
   for (int c = 0; c < t->n_cores; c++) {
     ac_sim_core_time x = {.cycles = (double)t->of_core[c].ticks / ACSIM_TICKS, .blocks = t->blocks_of_core[c]};
     for (int p = 0; p < AC_PIPE_COUNT; p++) x.busy[p] = (double)t->of_core[c].busy[p] / ACSIM_TICKS;

@@ -105,7 +105,8 @@ static bool flag(const bool *b) {
   return v != 0;
 }
 static bool sane(const ac_sim_time *t) {
-  const double all[] = {t->us, t->cycles, t->launch_us, t->core_cycles, t->memory_us, t->hbm_gb_s, t->l2_gb_s};
+  const double all[] = {t->us,        t->cycles,   t->launch_us, t->core_cycles,
+                        t->memory_us, t->must_far, t->hbm_gb_s,  t->l2_gb_s};
   for (size_t i = 0; i < AC_COUNT(all); i++)
     if (!number(all[i])) return false;
   return t->mhz > 1 && t->mhz < 1e6;

@@ -190,6 +190,7 @@ typedef struct {
   int64_t bytes_in, bytes_out; /* moved by the cores' copies: GM to UB, UB to GM */
   int64_t must_in,
       must_out;      /* must move once: L2 lines of inputs that were read, bytes of outputs that were written */
+  double must_far;   /* of those, what goes between L2 and memory */
   int64_t hbm_bytes; /* between L2 and memory */
   double hbm_gb_s, l2_gb_s;       /* what the chip's file says; l2: reading and writing */
   int64_t blocks_run, blocks_all; /* fewer run than all: the others are taken to be like them */

@@ -109,9 +109,12 @@ EOF
 grep -q 'AllocTensor <V_MTE2> (stream.cpp:' stream1 || fail "the stall has no place"
 grep -q '44 cores have nothing to do' stream1 || fail "idle cores are not named"
 
+# how far the model is off, where that is known
+"$craft" profile gelu.py --target 910b2 | grep -q 'model error .*: median [0-9]*%, 90th percentile [0-9]*%' || fail "no error of the model"
+"$craft" profile gelu.py --target 910b4 | grep -q 'model error' && fail "an error that nobody knows"
 # another chip, by name and by file
 "$craft" profile gelu.py --target 910b4 | grep -q '1500 MHz' || fail "--target"
-sed 's/"base": "arch2201"/"base": "arch2201", "launch": {"us": 77}/' "$AC_SOURCE/data/chips/ascend910b2.json" >slow.json
+sed 's/"base": "arch2201"/"base": "arch2201", "launch": {"us": 77, "core_us": 0}/' "$AC_SOURCE/data/chips/ascend910b2.json" >slow.json
 "$craft" profile project --target slow.json | grep -q '77 us of overhead' || fail "--target FILE.json"
 echo '{"name": "x"}' >bad.json
 "$craft" profile gelu.py --target bad.json 2>err && fail "a chip file without figures is taken"

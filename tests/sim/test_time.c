@@ -138,7 +138,7 @@ static void settle(ac_costs *c) {
   c->l2_write = 3700;
   c->l2 = 7000;
   c->resident = 0.9;
-  c->carry = 0;
+  c->carry = c->dirty = 0;
   c->share = 1;
 #define S(name) c->scalar.name = 4;
   AC_SCALAR_COSTS(S)
@@ -221,11 +221,19 @@ static void more_cores(void **state) {
   assert_int_equal(a.hbm_bytes, 2 * (6 << 20));
   assert_true(a.us - a.launch_us >= 0.999 * bound && a.memory_us >= 0.99 * bound && a.memory_us <= 1.01 * bound);
   assert_true(b.us > 0.9 * a.us);
-  c.carry = 1; /* L2 keeps half of what they take */
+  c.carry = c.dirty = 1; /* L2 keeps half of what they take */
   slow.l2 = 6 << 20;
   ac_sim_time kept = timed(k, 12, (acsim_config){0}, &slow);
   assert_false(kept.resident);
   assert_true(kept.memory_us > 0.49 * bound && kept.memory_us < 0.51 * bound);
+  c.carry = 0; /* all is read from memory, half of what is written stays in L2 */
+  ac_sim_time stays = timed(k, 12, (acsim_config){0}, &slow);
+  assert_in_range(stays.hbm_bytes, 9 << 20,
+                  (9 << 20) + 2048); /* L2 holds not quite half of both, which are a little longer */
+  assert_true(stays.memory_us > 0.74 * bound && stays.memory_us < 0.76 * bound);
+  c.share = 2; /* alone in using the memory at the moment: a core is faster, all of them are not */
+  ac_sim_time more = timed(k, 12, (acsim_config){0}, &slow);
+  assert_true(more.core_cycles < 0.6 * stays.core_cycles && more.memory_us == stays.memory_us);
 }
 
 static void short_bursts(void **state) {

@@ -138,8 +138,10 @@ int64_t acsim_ctrl_get(int32_t first, int32_t last, const char *file, int32_t li
   acsim_fault(b->s, b, "not-on-chip", AT, "GetCtrlSpr<%d, %d>: %s has bit 48 only", first, last, b->s->chip->soc);
   return 0;
 }
-void acsim_atomic_type(int32_t type) {
-  acsim_here("SetAtomicType")->atomic_type = type;
+void acsim_atomic_type(int32_t type, const char *file, int32_t line) {
+  acsim_block *b = acsim_here("SetAtomicType");
+  acsim_atomic_check(b, "SetAtomicType", ACSIM_ATOMIC_ADD, type, AT);
+  b->atomic_type = type;
 }
 int32_t acsim_atomic_state(int32_t *op) {
   const acsim_block *b = acsim_here("GetStoreAtomicConfig");

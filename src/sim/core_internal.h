@@ -301,6 +301,9 @@ static inline bool acsim_saturates(const acsim_block *b) {
   return b->saturation ? b->saturation == 1 : b->s->cfg.saturate;
 }
 
+/* Do atomic stores of that kind exist? (core_queue.c) */
+void acsim_atomic_check(acsim_block *b, const char *what, int op, int type, acsim_at at);
+
 /* ---- queues ---- */
 int acsim_mem_of_pos(int pos);
 /* Waits for the free flags of the slots in [from, to) of a memory. */

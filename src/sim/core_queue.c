@@ -634,9 +634,26 @@ void acsim_tbuf_get(uint16_t id, uint32_t offset, uint32_t bytes, acsim_local *t
   t->len = bytes;
 }
 
-void acsim_atomic(int32_t op, int32_t type) {
+/* asc-devkit docs/zh, SetAtomicAdd, SetAtomicMax, SetAtomicMin, SetAtomicType. */
+void acsim_atomic_check(acsim_block *b, const char *what, int op, int type, acsim_at at) {
+  enum {
+    A2 = 1u << ACSIM_I8 | 1u << ACSIM_I16 | 1u << ACSIM_F16 | 1u << ACSIM_BF16 | 1u << ACSIM_I32 | 1u << ACSIM_F32
+  };
+  enum { P310 = 1u << ACSIM_I16 | 1u << ACSIM_F16 | 1u << ACSIM_F32 };
+  bool a2 = b->s->chip->npu_arch == 2201;
+  if (!a2 && op != ACSIM_ATOMIC_ADD)
+    acsim_fault(b->s, b, "not-on-chip", at, "%s does not exist on %s", what, b->s->chip->soc);
+  else if (!((a2 ? (unsigned)A2 : (unsigned)P310) >> type & 1))
+    acsim_fault(b->s, b, "no-such-dtype", at, "%s of %s does not exist on %s: atomic stores are of %s", what,
+                ac_dtypes[type].cpp, b->s->chip->soc,
+                a2 ? "int8_t, int16_t, half, bfloat16_t, int32_t and float" : "int16_t, half and float");
+}
+
+void acsim_atomic(int32_t op, int32_t type, const char *file, int32_t line) {
+  static const char *const names[] = {"SetAtomicNone", "SetAtomicAdd", "SetAtomicMax", "SetAtomicMin"};
   acsim_block *b = acsim_here("SetAtomic");
   b->calls++;
+  if (op != ACSIM_ATOMIC_NONE && type >= 0) acsim_atomic_check(b, names[op], op, type, AT);
   b->atomic = op;
   if (type >= 0) b->atomic_type = type;
 }

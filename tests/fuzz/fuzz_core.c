@@ -77,13 +77,13 @@ static void call_copy(core *k, const fz_case *c) {
   if (c->dst.buf >= 0) dst = view_of(k->bufs, c->dst);
   if (c->a.buf >= 0) a = view_of(k->bufs, c->a);
   if (c->pad_value) acsim_set_pad_value(c->pad_bits);
-  if (c->atomic) acsim_atomic(c->atomic, c->atomic_type);
+  if (c->atomic) acsim_atomic(c->atomic, c->atomic_type, __FILE__, __LINE__);
   bool copies = c->kind == FZ_COPY_IN || c->kind == FZ_COPY_OUT || c->kind == FZ_COPY_LOCAL ||
                 c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT;
   if (c->headers && copies &&
       fz_copy_through_headers(c, c->dst.buf >= 0 ? &dst : NULL, c->a.buf >= 0 ? &a : NULL, &g, k->line)) {
     through_headers++;
-    if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+    if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1, __FILE__, __LINE__);
     return;
   }
   switch (c->kind) {
@@ -95,7 +95,7 @@ static void call_copy(core *k, const fz_case *c) {
   case FZ_ND2NZ: acsim_copy_nd_to_nz(&dst, &g, NULL, &c->nz, "case", k->line); break;
   default: acsim_copy_nz_to_nd(&g, &a, &c->nz, "case", k->line); break;
   }
-  if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+  if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1, __FILE__, __LINE__);
 }
 
 static void call(core *k, const fz_case *c) {

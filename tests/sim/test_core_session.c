@@ -151,9 +151,9 @@ static void add_part(void *user) {
   acsim_global to = {(uint8_t *)d->y, (uint8_t *)d->y, sizeof d->y};
   acsim_copy c = {.form = ACSIM_COPY_COUNT, .type = ACSIM_F32, .blocks = 1, .bytes = 32};
   acsim_pipe_barrier(6, HERE); /* of all pipes */
-  acsim_atomic(ACSIM_ATOMIC_ADD, ACSIM_F32);
+  acsim_atomic(ACSIM_ATOMIC_ADD, ACSIM_F32, __FILE__, __LINE__);
   acsim_copy_out(&to, &t, &c, HERE);
-  acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+  acsim_atomic(ACSIM_ATOMIC_NONE, -1, __FILE__, __LINE__);
   acsim_pipe_close(&pipe);
 }
 static void atomics_in_order(void **state) {

@@ -321,8 +321,8 @@ void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t li
 void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line);
 void acsim_sync_all(const char *file, int32_t line);
 enum { ACSIM_ATOMIC_NONE, ACSIM_ATOMIC_ADD, ACSIM_ATOMIC_MAX, ACSIM_ATOMIC_MIN };
-void acsim_atomic(int32_t op, int32_t type); /* type -1: keep */
-void acsim_atomic_type(int32_t type);        /* SetAtomicType */
+void acsim_atomic(int32_t op, int32_t type, const char *file, int32_t line); /* type -1: keep */
+void acsim_atomic_type(int32_t type, const char *file, int32_t line);        /* SetAtomicType */
 
 /* Flags between cores: a counter each, mode 0 all vector cores, 1 and 2 the cores of one group. */
 void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line);

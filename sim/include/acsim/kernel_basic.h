@@ -291,15 +291,15 @@ template <SaturationMode mode> bool GetSaturationFlag(ACSIM_AT) {
 inline void DisableDmaAtomic() {
   SetAtomicNone();
 }
-template <typename T> void SetAtomicType() {
-  acsim_atomic_type(acsim::type_of<T>::id);
+template <typename T> void SetAtomicType(ACSIM_AT) {
+  acsim_atomic_type(acsim::type_of<T>::id, file, line);
 }
 enum class AtomicDtype { ATOMIC_NONE = 0, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16 };
 enum class AtomicOp { ATOMIC_SUM = 0 };
-template <AtomicDtype type, AtomicOp op> void SetStoreAtomicConfig() {
+template <AtomicDtype type, AtomicOp op> void SetStoreAtomicConfig(ACSIM_AT) {
   constexpr int32_t types[] = {-1, ACSIM_F32, ACSIM_F16, ACSIM_I16, ACSIM_I32, ACSIM_I8, ACSIM_BF16};
-  acsim_atomic(type == AtomicDtype::ATOMIC_NONE ? ACSIM_ATOMIC_NONE : ACSIM_ATOMIC_ADD,
-               types[static_cast<int>(type)]);
+  acsim_atomic(type == AtomicDtype::ATOMIC_NONE ? ACSIM_ATOMIC_NONE : ACSIM_ATOMIC_ADD, types[static_cast<int>(type)],
+               file, line);
 }
 inline void GetStoreAtomicConfig(uint16_t &atomicType, uint16_t &atomicOp) {
   constexpr int32_t types[] = {ACSIM_F32, ACSIM_F16, ACSIM_I16, ACSIM_I32, ACSIM_I8, ACSIM_BF16};

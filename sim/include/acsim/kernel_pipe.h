@@ -250,7 +250,7 @@ inline __gm__ uint8_t *GetSysWorkSpacePtr() {
 
 inline void SetSysWorkspaceForce(GM_ADDR) {}
 inline void InitSocState(ACSIM_AT) {
-  acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+  acsim_atomic(ACSIM_ATOMIC_NONE, -1, file, line);
   acsim_mask_counter(0, file, line);
   acsim_mask_set(~0ull, ~0ull, ACSIM_MASK_FULL, file, line);
 }
@@ -262,17 +262,17 @@ void DataCacheCleanAndInvalid(const GlobalTensor<T> &t, ACSIM_AT) {
 template <typename T, CacheLine line_kind = CacheLine::SINGLE_CACHE_LINE, DcciDst dst = DcciDst::CACHELINE_OUT>
 void DataCacheCleanAndInvalid(const LocalTensor<T> &) {}
 
-template <typename T> void SetAtomicAdd() {
-  acsim_atomic(ACSIM_ATOMIC_ADD, acsim::type_of<T>::id);
+template <typename T> void SetAtomicAdd(ACSIM_AT) {
+  acsim_atomic(ACSIM_ATOMIC_ADD, acsim::type_of<T>::id, file, line);
 }
-template <typename T> void SetAtomicMax() {
-  acsim_atomic(ACSIM_ATOMIC_MAX, acsim::type_of<T>::id);
+template <typename T> void SetAtomicMax(ACSIM_AT) {
+  acsim_atomic(ACSIM_ATOMIC_MAX, acsim::type_of<T>::id, file, line);
 }
-template <typename T> void SetAtomicMin() {
-  acsim_atomic(ACSIM_ATOMIC_MIN, acsim::type_of<T>::id);
+template <typename T> void SetAtomicMin(ACSIM_AT) {
+  acsim_atomic(ACSIM_ATOMIC_MIN, acsim::type_of<T>::id, file, line);
 }
-inline void SetAtomicNone() {
-  acsim_atomic(ACSIM_ATOMIC_NONE, -1);
+inline void SetAtomicNone(ACSIM_AT) {
+  acsim_atomic(ACSIM_ATOMIC_NONE, -1, file, line);
 }
 } // namespace AscendC
 

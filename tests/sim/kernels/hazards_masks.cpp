@@ -109,6 +109,39 @@ KERNEL(atomic_other_type) {
   DataCopy(f.y, f.A, N); /* late */
   SetAtomicNone();
 }
+template <bool mended, typename Bad> static void atomic_types(Bad set) {
+  SetAtomicAdd<int8_t>();
+  SetAtomicMax<int16_t>();
+  SetAtomicMin<half>();
+  SetAtomicAdd<bfloat16_t>();
+  SetAtomicMax<int32_t>();
+  SetAtomicMin<float>();
+  if (!mended) set();
+  SetAtomicNone();
+}
+KERNEL(atomic_add_u8) {
+  atomic_types<mended>([] { SetAtomicAdd<uint8_t>(); }); /* late */
+}
+KERNEL(atomic_max_u16) {
+  atomic_types<mended>([] { SetAtomicMax<uint16_t>(); }); /* late */
+}
+KERNEL(atomic_min_u32) {
+  atomic_types<mended>([] { SetAtomicMin<uint32_t>(); }); /* late */
+}
+KERNEL(atomic_type_i64) {
+  atomic_types<mended>([] { SetAtomicType<int64_t>(); }); /* late */
+}
+KERNEL(atomic_on_310p) {
+  SetAtomicAdd<half>();
+  SetAtomicAdd<int16_t>();
+  if (!mended) SetAtomicAdd<int32_t>(); /* late */
+  SetAtomicNone();
+}
+KERNEL(atomic_max_on_310p) {
+  SetAtomicAdd<float>();
+  if (!mended) SetAtomicMax<float>(); /* late */
+  SetAtomicNone();
+}
 KERNEL(atomic_fill) {
   FRAME;
   if (!mended) SetAtomicAdd<float>();
@@ -118,6 +151,10 @@ KERNEL(atomic_fill) {
 
 #define UNPLACED(fn, is_mended, suffix, fault, text) \
   { #fn suffix, fn < is_mended>, 1, 4, 4 * N, 4 * N, 16 * N, fault, text, nullptr, nullptr, 1, 0, 0, ON }
+#define P310(fn, fault, text)                                                                                       \
+  {#fn, fn<false>, 1, 4, 4 * N, 4 * N, 16 * N, fault, text, nullptr, nullptr, 1, 1, 0, ON, 1, 0, 0}, {              \
+#fn " mended", fn < true>, 1, 4, 4 * N, 4 * N, 16 * N, nullptr, nullptr, nullptr, nullptr, 1, 1, 0, ON, 1, 0, 0 \
+  }
 static const sim_case table[] = {
     MPAIR(counter_left_on, 1, "mask-mode", "SetMaskNorm is missing", 0, 0),
     MPAIR(lanes_as_count, 1, "mask-mode", "SetMaskCount is missing", 0, 0),
@@ -133,6 +170,12 @@ static const sim_case table[] = {
     UNPLACED(atomic_left, false, "", "atomic-left-on", "SetAtomicNone is missing"),
     UNPLACED(atomic_left, true, " mended", nullptr, nullptr),
     MPAIR(atomic_other_type, 1, "atomic-type", "float16", 0, 0),
+    MPAIR(atomic_add_u8, 1, "no-such-dtype", "SetAtomicAdd of uint8_t", 0, 0),
+    MPAIR(atomic_max_u16, 1, "no-such-dtype", "SetAtomicMax of uint16_t", 0, 0),
+    MPAIR(atomic_min_u32, 1, "no-such-dtype", "SetAtomicMin of uint32_t", 0, 0),
+    MPAIR(atomic_type_i64, 1, "no-such-dtype", "SetAtomicType of int64_t", 0, 0),
+    P310(atomic_on_310p, "no-such-dtype", "SetAtomicAdd of int32_t"),
+    P310(atomic_max_on_310p, "not-on-chip", "SetAtomicMax"),
     MPAIR(atomic_fill, 1, "atomic-fill", "InitOutput", 0, 0),
 };
 SIM_CASES(table);

@@ -60,10 +60,13 @@ static void hash_tree(ac_builder *b, const char *dir, ac_buf *out) {
   }
 }
 
+/* What the compiler makes calls of, such as a population count or the division of 128-bit numbers; after the objects. */
+static const char *const COMPILER_LIBRARY = "-lgcc";
+
 char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, const char *extra) {
   ac_buf k;
   ac_buf_init(&k, b->a);
-  ac_printf(&k, "%s\n%s\n", b->version, extra);
+  ac_printf(&k, "%s\n%s\n%s\n", b->version, COMPILER_LIBRARY, extra);
   for (size_t i = 0; argv[i]; i++) ac_printf(&k, "%s\n", argv[i]);
   for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++)
     ac_printf(&k, "-I%s\n", ac_build_relative(b, ac_absolute(b->a, b->s->include_dirs[i])));
@@ -248,6 +251,8 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
   ac_push(a, &v, "-MD"); /* with several sources: only of the last one; see compiler_read */
   ac_push(a, &v, "-MF");
   ac_push(a, &v, rules);
+  for (size_t i = 0; i < args->len; i++)
+    if (!strcmp(args->data[i], "-shared")) ac_push(a, &v, COMPILER_LIBRARY);
   ac_push(a, &v, "-o");
   ac_push(a, &v, part);
   ac_push(a, &v, NULL);

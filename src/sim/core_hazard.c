@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
   int64_t lo, hi;
   access_note write, read[READERS];
-  uint8_t pipe; /* of the write */
-  bool atomic;
+  uint8_t pipe;    /* of the write */
+  uint16_t atomic; /* its acsim_atomic_kind */
 } segment;
 
 /* Segments in order of address, apart from each other, in leaves of at most LEAF: insertion costs no more than a leaf. */
@@ -53,7 +53,8 @@ typedef struct {
   int64_t base; /* of the buffer, for messages */
   const acsim_gm *gm;
   uint8_t mem, pos;
-  bool write, atomic;
+  bool write;
+  uint16_t atomic; /* acsim_atomic_kind */
 } range;
 
 struct acsim_order {
@@ -289,6 +290,7 @@ static void report(acsim_block *b, hazard_kind kind, const range *x, const segme
                    const access_note *old) {
   static const char *const kinds[] = {"hazard-raw", "hazard-war", "hazard-waw"};
   static const char *const verbs[] = {"reads", "overwrites", "overwrites"};
+  bool kinds_meet = kind == WAW && x->atomic && s->atomic;
   acsim_order *o = b->order;
   const site *was = &o->sites[old->site];
   int64_t lo = x->lo > s->lo ? x->lo : s->lo, hi = x->hi < s->hi ? x->hi : s->hi;
@@ -300,8 +302,13 @@ static void report(acsim_block *b, hazard_kind kind, const range *x, const segme
     snprintf(missing, sizeof missing, "the event %s_%s", pipe_names[from], pipe_names[o->pipe]);
   acsim_fault_pair(b->s, b, kinds[kind], o->at, was->at,
                    "%s (PIPE_%s) %s %s, which %s (PIPE_%s) %s at %s:%d, and nothing orders them: %s is missing%s",
-                   o->op, pipe_names[o->pipe], verbs[kind], where, was->op, pipe_names[from],
-                   kind == WAR ? "reads" : "writes", was->at.file ? was->at.file : "?", was->at.line, missing,
+                   o->op, pipe_names[o->pipe],
+                   kinds_meet ? "updates, by another atomic operation or type," : verbs[kind], where, was->op,
+                   pipe_names[from],
+                   kind == WAR  ? "reads"
+                   : kinds_meet ? "updates"
+                                : "writes",
+                   was->at.file ? was->at.file : "?", was->at.line, missing,
                    x->gm && (from == AC_PIPE_S || o->pipe == AC_PIPE_S) ? " (and DataCacheCleanAndInvalid)" : "");
 }
 
@@ -341,7 +348,7 @@ static bool check(acsim_block *b, hazard_kind kind, const range *x, const segmen
 static void check_write(acsim_block *b, const range *x, const segment *s) {
   bool hazard = false;
   for (int r = 0; r < READERS; r++) hazard = check(b, WAR, x, s, reader_pipe[r], &s->read[r]) || hazard;
-  if (hazard || (x->atomic && s->atomic))
+  if (hazard || (x->atomic && x->atomic == s->atomic))
     return; /* what orders it after the readers would order it after their writer */
   check(b, WAW, x, s, (ac_pipe)s->pipe, &s->write);
 }
@@ -478,7 +485,7 @@ static void note(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
 void acsim_order_local(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x) {
   if (!b->order || x->bytes <= 0 || x->how & ACSIM_ADDRESS) return;
   int64_t lo = (int64_t)x->t->addr + x->off;
-  range r = {x->name, lo, lo + x->bytes, x->t->base, NULL, x->t->mem, x->t->pos, false, false};
+  range r = {x->name, lo, lo + x->bytes, x->t->base, NULL, x->t->mem, x->t->pos, false, 0};
   if (x->how & ACSIM_READ) note(b, pipe, op, at, &r);
   r.write = true;
   if (x->how & ACSIM_WRITE) note(b, pipe, op, at, &r);
@@ -489,8 +496,8 @@ void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at a
   acsim_order *o = b->order;
   if (!o) return;
   int64_t lo = (int64_t)(intptr_t)p;
-  range r = {m->b.name,       lo, lo + bytes, (int64_t)(intptr_t)m->start, m, ACSIM_GM, ACSIM_POS_GM, how != GM_READ,
-             how == GM_UPDATE};
+  range r = {m->b.name, lo,           lo + bytes,     (int64_t)(intptr_t)m->start, m,
+             ACSIM_GM,  ACSIM_POS_GM, how != GM_READ, acsim_atomic_kind(b, how)};
   note(b, pipe, op, at, &r);
   if (!o->many_blocks) return;
   acsim_trace_add(&o->traces, &(acsim_trace){.at = at,
@@ -501,6 +508,7 @@ void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at a
                                              .count = 1,
                                              .block = b->index,
                                              .how = how,
+                                             .atomic = acsim_atomic_kind(b, how),
                                              .scalar = pipe == AC_PIPE_S && !b->bypass,
                                              .pipe = pipe,
                                              .epoch = o->epoch[pipe],

@@ -10,6 +10,11 @@ void acsim_order_free(acsim_order *o);
 /* What is still pending of the last instruction. */
 void acsim_order_end(acsim_block *b);
 
+/* Operation and type of the block's atomic stores; those of one kind may meet in any order. 0: no atomic store. */
+static inline uint16_t acsim_atomic_kind(const acsim_block *b, acsim_gm_how how) {
+  return how == GM_UPDATE ? (uint16_t)(b->atomic << 8 | b->atomic_type) : 0;
+}
+
 /* A new instruction starts. Two touches of one pipe and source place without this between them count as one instruction. */
 void acsim_order_begin(acsim_block *b);
 void acsim_order_local(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x);
@@ -40,6 +45,7 @@ struct acsim_trace {
   uint64_t bytes, count;
   int64_t block;
   acsim_gm_how how;
+  uint16_t atomic; /* acsim_atomic_kind */
   bool scalar;
   ac_pipe pipe;
   uint32_t epoch;   /* of the pipe, at its last range */

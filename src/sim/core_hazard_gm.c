@@ -10,8 +10,8 @@ enum { RECENT = 8, LINE = 64 /* bytes of a line of the scalar unit's data cache 
 static const int64_t MAX_WORK = 50 * 1000 * 1000;
 
 static bool joins(acsim_trace *t, const acsim_trace *x) {
-  if (t->at.line != x->at.line || t->at.file != x->at.file || t->how != x->how || t->m != x->m || t->op != x->op ||
-      t->pipe != x->pipe)
+  if (t->at.line != x->at.line || t->at.file != x->at.file || t->how != x->how || t->atomic != x->atomic ||
+      t->m != x->m || t->op != x->op || t->pipe != x->pipe)
     return false;
   if (t->count == 1 && t->start + t->bytes == x->start) { /* goes on where the last one ended */
     t->bytes += x->bytes;
@@ -132,7 +132,11 @@ static bool before(const acsim_session *s, const acsim_trace *a, const acsim_tra
 }
 
 static const char *verb(const acsim_trace *t) {
-  return t->how == GM_READ ? "reads" : t->how == GM_WRITE ? "writes" : "adds to";
+  return t->how == GM_READ                    ? "reads"
+         : t->how != GM_UPDATE                ? "writes"
+         : t->atomic >> 8 == ACSIM_ATOMIC_MAX ? "takes the maximum of"
+         : t->atomic >> 8 == ACSIM_ATOMIC_MIN ? "takes the minimum of"
+                                              : "adds to";
 }
 
 static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b, span c, bool line) {
@@ -148,18 +152,19 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
   }
   int64_t e = m->b.elem, base = (int64_t)(intptr_t)m->start;
   acsim_block who = {.s = s, .index = b->block, .rank = b->block};
-  acsim_fault_pair(s, &who, read ? "hazard-raw" : "hazard-waw", b->at, a->at,
-                   line
-                       ? "%s in block %lld %s the 64-byte cache line of elements %lld..%lld of %s, which %s in block "
-                         "%lld %s too at %s:%d: each core writes the whole line back, and one loses its part; %s"
-                       : "%s in block %lld %s elements %lld..%lld of %s, which %s in block %lld %s at %s:%d, and no "
-                         "SyncAll is between them%s",
-                   b->op, (long long)b->block, verb(b), (long long)(((int64_t)c.lo - base) / e),
-                   (long long)(((int64_t)c.hi - 1 - base) / e), m->b.name, a->op, (long long)a->block, verb(a),
-                   a->at.file ? a->at.file : "?", a->at.line,
-                   line                    ? "give each block whole lines, or store with DataCopyPad"
-                   : acsim_sync_partial(s) ? ", nor do the flags between the cores order them"
-                                           : "");
+  acsim_fault_pair(
+      s, &who, read ? "hazard-raw" : "hazard-waw", b->at, a->at,
+      line ? "%s in block %lld %s the 64-byte cache line of elements %lld..%lld of %s, which %s in block "
+             "%lld %s too at %s:%d: each core writes the whole line back, and one loses its part; %s"
+           : "%s in block %lld %s elements %lld..%lld of %s, which %s in block %lld %s at %s:%d, and no "
+             "SyncAll is between them%s%s",
+      b->op, (long long)b->block, verb(b), (long long)(((int64_t)c.lo - base) / e),
+      (long long)(((int64_t)c.hi - 1 - base) / e), m->b.name, a->op, (long long)a->block, verb(a),
+      a->at.file ? a->at.file : "?", a->at.line,
+      line                    ? "give each block whole lines, or store with DataCopyPad"
+      : acsim_sync_partial(s) ? ", nor do the flags between the cores order them"
+                              : "",
+      !line && a->atomic && b->atomic ? ": atomic stores of one operation and type need no order, others do" : "");
 }
 
 /* What block a has in its data cache only, and block b, which comes after it, reads or writes over. */
@@ -191,7 +196,7 @@ static void check_dirty(acsim_session *s, const acsim_trace *a, const acsim_trac
 
 static bool harmless(const acsim_trace *a, const acsim_trace *b) {
   if (a->block == b->block || a->m != b->m) return true;
-  return a->how == b->how && a->how != GM_WRITE; /* two reads, two atomic stores */
+  return a->how == b->how && a->how != GM_WRITE && a->atomic == b->atomic; /* two reads, two atomic stores alike */
 }
 
 static int by_start(const void *x, const void *y) {

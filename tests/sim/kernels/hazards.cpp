@@ -412,6 +412,32 @@ KERNEL(store_then_atomic) {
   DataCopy(f.w, f.A, N); /* atomic after atomic needs no order */
   SetAtomicNone();
 }
+KERNEL(atomic_kinds) { /* a sum and a maximum of the same bytes do not commute */
+  FRAME;
+  Duplicate(f.A, 1.0f, N);
+  order<HardEvent::V_MTE3>(true);
+  SetAtomicAdd<float>();
+  DataCopy(f.y, f.A, 64);
+  DataCopy(f.y, f.A, 64); /* early */
+  if (mended) PipeBarrier<PIPE_MTE3>();
+  SetAtomicMax<float>();
+  DataCopy(f.y, f.A, 64); /* late */
+  DataCopy(f.y[64], f.A, 64);
+  SetAtomicNone();
+}
+KERNEL(atomic_types) {
+  FRAME;
+  Duplicate(f.A, 1.0f, N);
+  order<HardEvent::V_MTE3>(true);
+  GlobalTensor<int32_t> bits;
+  bits.SetGlobalBuffer((__gm__ int32_t *)gy, 64);
+  SetAtomicAdd<float>();
+  DataCopy(f.y, f.A, 64); /* early */
+  if (mended) PipeBarrier<PIPE_MTE3>();
+  SetAtomicAdd<int32_t>();
+  DataCopy(bits, f.A.ReinterpretCast<int32_t>(), 64); /* late */
+  SetAtomicNone();
+}
 KERNEL(vector_raw) { /* without the compiler's own barriers */
   FRAME;
   Duplicate(f.A, 1.0f, N); /* early */
@@ -603,6 +629,34 @@ KERNEL(blocks_atomic) { /* atomic adds of all blocks need no order; whoever read
   if (mended) SyncAll();
   DataCopy(f.B, f.y, 64); /* late */
 }
+KERNEL(blocks_atomic_kinds) {
+  FRAME;
+  Duplicate(f.A, 1.0f, N);
+  order<HardEvent::V_MTE3>(true);
+  if (mended || GetBlockIdx() % 2)
+    SetAtomicAdd<float>();
+  else
+    SetAtomicMax<float>();
+  DataCopy(f.y, f.A, 64); /* early, late */
+  SetAtomicNone();
+}
+KERNEL(blocks_atomic_types) {
+  FRAME;
+  Duplicate(f.A, 1.0f, N);
+  order<HardEvent::V_MTE3>(true);
+  GlobalTensor<int32_t> bits;
+  bits.SetGlobalBuffer((__gm__ int32_t *)gy, 64);
+  if (GetBlockIdx() == 1) {
+    SetAtomicMin<int32_t>();
+    DataCopy(bits, f.A.ReinterpretCast<int32_t>(), 64); /* early, late */
+  }
+  if (mended) SyncAll();
+  if (GetBlockIdx() != 1) {
+    SetAtomicMin<float>();
+    DataCopy(f.y, f.A, 64); /* early, late */
+  }
+  SetAtomicNone();
+}
 
 static const sim_case table[] = {
     PAIR(mte2_v, 1, RAW, "the event MTE2_V", ON),
@@ -668,6 +722,10 @@ static const sim_case table[] = {
     PAIR(blocks_columns, 4, WAW, "of workspace", ON),
     PAIR(blocks_line, 4, WAW, "64-byte cache line of elements 0..15 of y", ON),
     PAIR(blocks_atomic, 4, RAW, "adds to at", ON),
+    PAIR(atomic_kinds, 1, WAW, "by another atomic operation or type", ON),
+    PAIR(atomic_types, 1, WAW, "by another atomic operation or type", ON),
+    PAIR(blocks_atomic_kinds, 4, WAW, "takes the maximum of at", ON),
+    PAIR(blocks_atomic_types, 4, WAW, "of one operation and type need no order", ON),
     /* the compiler's own flags and barriers, which are on by default */
     ONE(vector_raw, false, " by default", 1, nullptr, nullptr, ON),
     ONE(v_s, false, " by default", 1, nullptr, nullptr, ON),

@@ -299,12 +299,20 @@ static int64_t not_in_sync_all(const acsim_wait *w) {
   return -1;
 }
 
-void acsim_sync_all(const char *file, int32_t line) {
+void acsim_sync_all(int32_t vector_only, const char *file, int32_t line) {
   acsim_block *b = acsim_here("SyncAll");
   acsim_session *s = b->s;
   b->calls++;
   if (too_many_blocks(b, "SyncAll", AT)) acsim_leave(b);
   check_type(b, "SyncAll", AT);
+  if (!vector_only && b->kernel_type != MIX_AIC_1_1 &&
+      b->kernel_type != MIX_AIC_1_2) { /* docs/zh, SyncAll, constraints */
+    acsim_fault(
+        s, b, "deadlock", AT,
+        "SyncAll<false> waits for the cube cores, and a kernel for vector cores alone has none: the device waits "
+        "for ever; SyncAll() is the barrier of the vector cores");
+    acsim_leave(b);
+  }
   if (s->schedule_mode == 0)
     acsim_fault(
         s, b, "schedule-mode", AT,

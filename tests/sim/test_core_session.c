@@ -223,10 +223,10 @@ static void meet(void *user) {
   int b = (int)acsim_block_index();
   for (int i = 1; i <= 20; i++) {
     d->seen[b] = i;
-    acsim_sync_all(HERE);
+    acsim_sync_all(1, HERE);
     for (int k = 0; k < 48; k++)
       if (d->seen[k] != i) acsim_kernel_assert("everybody is here", HERE);
-    acsim_sync_all(HERE);
+    acsim_sync_all(1, HERE);
   }
 }
 static void barriers(void **state) {

@@ -93,7 +93,7 @@ static void stream_block(void *user) {
                                   (uint32_t)k->tile, file, L_OUT);
   int64_t tiles = k->bytes / k->tile;
   for (int64_t t = me; me < n && t < tiles; t += n) tile(k, in, out, t * k->tile);
-  if (k->sync) acsim_sync_all(file, L_SYNC);
+  if (k->sync) acsim_sync_all(1, file, L_SYNC);
   acsim_pipe_close(&pipe);
 }
 

@@ -319,7 +319,7 @@ void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line);
 int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t line);
 void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t line);
 void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line);
-void acsim_sync_all(const char *file, int32_t line);
+void acsim_sync_all(int32_t vector_only, const char *file, int32_t line);
 enum { ACSIM_ATOMIC_NONE, ACSIM_ATOMIC_ADD, ACSIM_ATOMIC_MAX, ACSIM_ATOMIC_MIN };
 void acsim_atomic(int32_t op, int32_t type, const char *file, int32_t line); /* type -1: keep */
 void acsim_atomic_type(int32_t type, const char *file, int32_t line);        /* SetAtomicType */

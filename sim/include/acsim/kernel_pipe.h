@@ -216,7 +216,7 @@ public:
 };
 
 template <bool isAIVOnly = true> void SyncAll(ACSIM_AT) {
-  acsim_sync_all(file, line);
+  acsim_sync_all(isAIVOnly, file, line);
 }
 
 inline int64_t GetBlockIdx() {

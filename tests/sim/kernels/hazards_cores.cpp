@@ -125,6 +125,13 @@ KERNEL(ib_other_event) {
   else
     IBWait(flags, ub, 0, mended ? 1 : 0); /* late */
 }
+KERNEL(sync_cubes) { /* a vector kernel has none */
+  SyncAll<mended>(); /* late */
+}
+KERNEL(sync_mixed) { /* here there are */
+  KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+  SyncAll<false>();
+}
 KERNEL(sync_ended) {                  /* a block ends without it */
   if (mended || me() != 1) SyncAll(); /* late */
 }
@@ -274,6 +281,8 @@ static const sim_case table[] = {
     MPAIR(ib_cycle, 2, "deadlock", "block 0 waits in IBWait at", 0, 0),
     MPAIR(ib_other_event, 2, "deadlock", "block 1 waits in IBWait", 0, 0),
     MPAIR(sync_ended, 4, "sync-mismatch", "1 blocks that ended without it", 0, 0),
+    MPAIR(sync_cubes, 4, "deadlock", "SyncAll() is the barrier", 0, 0),
+    MARKED(sync_mixed, true, "", 2, nullptr, nullptr, 4, 0),
     MPAIR(soft_cores, 4, "deadlock", "for block 2, which has ended", 0, 0),
     MPAIR(notify_alone, 4, "turn-not-taken", "WaitPreBlock", 0, 0),
     MPAIR(too_many_flags, 1, "flag-overflow", "15 times", 0, 0),

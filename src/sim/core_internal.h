@@ -326,6 +326,8 @@ void acsim_block_end(acsim_block *b);
 void acsim_math_unary(int op, int type, void *d, const void *a, int64_t n, bool saturate);
 void acsim_math_binary(int op, int type, void *d, const void *a, const void *b, int64_t n, bool saturate);
 void acsim_math_scalar(int op, int type, void *d, const void *a, double f, int64_t i, int64_t n, bool saturate);
+/* int16 and int32, right by bits > 0, rounded by the last bit that leaves. */
+void acsim_math_shift_round(int type, void *d, const void *a, int bits, int64_t n);
 /* d += a * f, each in its own type */
 void acsim_math_axpy(int dtype, int type, void *d, const void *a, double f, int64_t n, bool saturate);
 void acsim_math_muladd(int dtype, int type, void *d, const void *a, const void *b, int64_t n, bool saturate);

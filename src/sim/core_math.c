@@ -87,6 +87,17 @@ void acsim_math_scalar(int op, int type, void *d, const void *a, double f, int64
   }
 }
 
+void acsim_math_shift_round(int type, void *d, const void *a, int bits, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    int64_t x = type == ACSIM_I16 ? ((const int16_t *)a)[i] : ((const int32_t *)a)[i];
+    x = (x >> bits) + (x >> (bits - 1) & 1);
+    if (type == ACSIM_I16)
+      ((int16_t *)d)[i] = (int16_t)x;
+    else
+      ((int32_t *)d)[i] = (int32_t)x;
+  }
+}
+
 /* Fused: one rounding of the sum. */
 static void muladd(int dtype, int type, void *d, const void *a, const void *b, double f, int64_t n, bool saturate) {
   const acsim_simd *s = acsim_simd_now();

@@ -151,8 +151,13 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
   case ACSIM_OP_Maxs:
   case ACSIM_OP_Mins:
   case ACSIM_OP_LeakyRelu:
-  case ACSIM_OP_ShiftLeft:
-  case ACSIM_OP_ShiftRight: acsim_math_scalar(v->op, v->type, d, a, v->f, v->i, n, c->saturate); break;
+  case ACSIM_OP_ShiftLeft: acsim_math_scalar(v->op, v->type, d, a, v->f, v->i, n, c->saturate); break;
+  case ACSIM_OP_ShiftRight:
+    if (v->mode && v->i > 0 && (v->type == ACSIM_I16 || v->type == ACSIM_I32)) /* others are not rounded (docs/zh) */
+      acsim_math_shift_round(v->type, d, a, (int)v->i, n);
+    else
+      acsim_math_scalar(v->op, v->type, d, a, v->f, v->i, n, c->saturate);
+    break;
   case ACSIM_OP_Axpy: acsim_math_axpy(v->dst_type, v->type, d, a, v->f, n, c->saturate); break;
   case ACSIM_OP_MulAddDst: acsim_math_muladd(v->dst_type, v->type, d, a, b, n, c->saturate); break;
   case ACSIM_OP_FusedMulAdd:

@@ -66,6 +66,11 @@ template <typename T> struct TensorExpression {
   int32_t line;
 };
 
+template <typename T> struct CompareExpression {
+  CMPMODE mode;
+  const LocalTensor<T> &a, &b;
+};
+
 template <typename T> class LocalTensor {
 public:
   using PrimType = T;
@@ -135,6 +140,26 @@ public:
   TensorExpression<T> operator/(const LocalTensor &b) const { return {ACSIM_OP_Div, *this, b, nullptr, 0}; }
   TensorExpression<T> operator|(const LocalTensor &b) const { return {ACSIM_OP_Or, *this, b, nullptr, 0}; }
   TensorExpression<T> operator&(const LocalTensor &b) const { return {ACSIM_OP_And, *this, b, nullptr, 0}; }
+
+  /* dst = a < b: bits of whole tensors. */
+  template <typename U> void operator=(const CompareExpression<U> &e) {
+    acsim_vector v = {};
+    v.op = ACSIM_OP_Compare;
+    v.mode = static_cast<uint8_t>(e.mode);
+    v.type = acsim::type_of<U>::id;
+    v.dst_type = acsim::type_of<T>::id;
+    v.dst = &view_;
+    v.a = &e.a.view_;
+    v.b = &e.b.view_;
+    v.count = e.a.GetSize();
+    acsim_vec(&v, nullptr, 0);
+  }
+  CompareExpression<T> operator<(const LocalTensor &b) const { return {CMPMODE::LT, *this, b}; }
+  CompareExpression<T> operator>(const LocalTensor &b) const { return {CMPMODE::GT, *this, b}; }
+  CompareExpression<T> operator<=(const LocalTensor &b) const { return {CMPMODE::LE, *this, b}; }
+  CompareExpression<T> operator>=(const LocalTensor &b) const { return {CMPMODE::GE, *this, b}; }
+  CompareExpression<T> operator==(const LocalTensor &b) const { return {CMPMODE::EQ, *this, b}; }
+  CompareExpression<T> operator!=(const LocalTensor &b) const { return {CMPMODE::NE, *this, b}; }
 
   acsim_local view_ = {};
   ShapeInfo shapeInfo_;

@@ -204,6 +204,24 @@ ACSIM_SCALAR(ShiftLeft)
 ACSIM_SCALAR(ShiftRight)
 #undef ACSIM_SCALAR
 
+/* roundEn: the last bit that leaves rounds. */
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, uint64_t mask,
+                const int64_t repeatTime, const UnaryRepeatParams &repeatParams, bool roundEn, ACSIM_AT) {
+  acsim_vector v = acsim::make<T, T>(ACSIM_OP_ShiftRight, &dst.view_, &src.view_, nullptr);
+  acsim::set_scalar<T>(v, scalarValue);
+  v.mode = roundEn;
+  acsim::run(v, acsim::repeat_of<isSetMask>(mask, repeatTime, repeatParams), file, line);
+}
+template <typename T, bool isSetMask = true>
+void ShiftRight(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalarValue, const uint64_t mask[],
+                const int64_t repeatTime, const UnaryRepeatParams &repeatParams, bool roundEn, ACSIM_AT) {
+  acsim_vector v = acsim::make<T, T>(ACSIM_OP_ShiftRight, &dst.view_, &src.view_, nullptr);
+  acsim::set_scalar<T>(v, scalarValue);
+  v.mode = roundEn;
+  acsim::run(v, acsim::repeat_of<isSetMask>(mask, repeatTime, repeatParams), file, line);
+}
+
 ACSIM_FORMS(Axpy, typename T ACSIM_COMMA typename U, T, const LocalTensor<U> &src ACSIM_COMMA const U &scalarValue,
             UnaryRepeatParams,
             acsim_vector v = acsim::make<T ACSIM_COMMA U>(ACSIM_OP_Axpy, &dst.view_, &src.view_, nullptr);

@@ -149,6 +149,50 @@ static void k_bits(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   });
 }
 CHECK(c_bits, uint32_t, N, (x[i] << 3) | (x[i] >> 5))
+/* right, rounded by the last bit that leaves: by bits, by lanes, in place; an unsigned number is not rounded */
+static void k_shift_round(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_tile<int32_t>(a, b, N, N, [](auto d, auto s, auto &) {
+    uint64_t mask[2] = {~0ull, 0};
+    ShiftRight(d, s, 5, mask, 1, {1, 1, 8, 8}, true);
+    ShiftRight(d[64], s[64], 31, static_cast<uint64_t>(64), 1, {1, 1, 8, 8}, true);
+    ShiftRight(s[128], s[128], 5, static_cast<uint64_t>(64), 1, {1, 1, 8, 8}, false);
+    Adds(d[128], s[128], 0, 64);
+    auto u = s.template ReinterpretCast<uint32_t>();
+    ShiftRight(u[192], u[192], 5u, static_cast<uint64_t>(64), 1, {1, 1, 8, 8}, true);
+    Adds(d[192], s[192], 0, 64);
+  });
+}
+CHECK(c_shift_round, int32_t, N,
+      i < 64    ? (x[i] >> 5) + (x[i] >> 4 & 1)
+      : i < 128 ? (x[i] >> 31) + (x[i] >> 30 & 1)
+      : i < 192 ? x[i] >> 5
+                : static_cast<int32_t>(static_cast<uint32_t>(x[i]) >> 5))
+/* dst = a < b and the other five, of whole tensors */
+static void k_compare_op(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_tile<float>(a, b, N, 6 * N / 32, [](auto d, auto s, auto &t) {
+    LocalTensor<float> c = t.template Get<float>();
+    Duplicate(c, value(5), N);
+    s.SetSize(N);
+    c.SetSize(N);
+    LocalTensor<uint8_t> bits = d.template ReinterpretCast<uint8_t>(), to[6];
+    for (int i = 0; i < 6; i++) to[i] = bits[i * N / 8];
+    to[0] = s < c;
+    to[1] = s > c;
+    to[2] = s <= c;
+    to[3] = s >= c;
+    to[4] = s == c;
+    to[5] = s != c;
+  });
+}
+static int64_t c_compare_op(const void *px, const void *py) {
+  const float *x = static_cast<const float *>(px), c = value(5);
+  for (int i = 0; i < N; i++) {
+    bool want[] = {x[i]<c, x[i]> c, x[i] <= c, x[i] >= c, x[i] == c, x[i] != c};
+    for (int k = 0; k < 6; k++)
+      if ((static_cast<const uint8_t *>(py)[(k * N + i) / 8] >> i % 8 & 1) != want[k]) return i;
+  }
+  return -1;
+}
 static void k_xor(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<uint16_t>(a, b, N, N / 2,
                     [](auto d, auto s, auto &t) { Xor(d, s, s[N / 2], t.template Get<uint8_t>(), N / 2); });
@@ -599,6 +643,8 @@ static const sim_case table[] = {
     {"k_state", k_state, 1, 4, N, N, 0, nullptr, nullptr, fill, c_state, 1, 0, 0},
     {"k_workspace", k_workspace, 1, 4, N, N, 1024, nullptr, nullptr, fill, c_state, 0, 0, 512},
     {"k_bits", k_bits, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_bits, 0, 0, 0},
+    {"k_shift_round", k_shift_round, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_shift_round, 0, 0, 0},
+    {"k_compare_op", k_compare_op, 1, 4, N, 6 * N / 32, 0, nullptr, nullptr, fill, c_compare_op, 0, 0, 0},
     {"k_xor", k_xor, 1, 2, N, N / 2, 0, nullptr, nullptr, fill_half, c_xor, 0, 0, 0},
     CASE(k_fused, c_fused),
     {"k_reduce", k_reduce, 1, 4, N, 40, 0, nullptr, nullptr, fill, c_reduce, 0, 0, 0},

@@ -70,6 +70,7 @@ void acsim_close(acsim_session *s) {
     free(s->gms.data[i]->written);
     free(s->gms.data[i]->twice);
     free(s->gms.data[i]->filled);
+    free(s->gms.data[i]->before);
   }
   free(s->pick);
   pthread_mutex_destroy(&s->faults.lock);
@@ -401,6 +402,25 @@ static void run_blocks(acsim_session *s) {
   s->cap_handles = 0;
 }
 
+static void keep_tiling(acsim_session *s) {
+  for (size_t i = 0; i < s->gms.len; i++) {
+    acsim_gm *m = s->gms.data[i];
+    if (m->b.kind != ACSIM_TILING || m->b.bytes <= 0) continue;
+    if (!m->before && !(m->before = malloc((size_t)m->b.bytes))) exit(AC_LIMIT);
+    memcpy(m->before, m->start, (size_t)m->b.bytes);
+  }
+}
+static void compare_tiling(acsim_session *s) {
+  for (size_t i = 0; i < s->gms.len; i++) {
+    const acsim_gm *m = s->gms.data[i];
+    if (!m->before || !memcmp(m->before, m->start, (size_t)m->b.bytes)) continue;
+    int64_t k = 0;
+    while (m->before[k] == m->start[k]) k++;
+    acsim_fault(s, NULL, "write-to-input", (acsim_at){0},
+                "byte %lld of %s was written through a plain pointer: it is an input", (long long)k, m->b.name);
+  }
+}
+
 void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call)(void *), void *user) {
   s->block_dim = block_dim;
   s->key = key;
@@ -409,8 +429,10 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   s->ratio = 1;
   s->kernel_type = -1;
   s->restarted = false;
+  keep_tiling(s);
   run_blocks(s);
   if (s->restart) run_blocks(s); /* the kernel said that there are two vector cores to a block */
+  compare_tiling(s);
 }
 
 void acsim_icpu_run(const char *name, uint32_t blocks, void (*call)(void *), void *user) {

@@ -39,6 +39,7 @@ typedef struct {
   uint64_t *twice;   /* allocated by the first double write */
   int64_t twice_count;
   acsim_at twice_at; /* lowest source place that wrote an element again */
+  uint8_t *before;   /* tiling data as the launch finds it */
   int id;            /* in the order of acsim_add_buffer */
   uint64_t *lines[2],
       *seen[2];     /* L2 lines read, written: in this launch, in earlier ones; NULL: time is not modelled */

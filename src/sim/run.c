@@ -15,7 +15,7 @@ static const double DEFAULT_SECONDS = 60, SECONDS_A_BYTE = 5e-8; /* 20 MB of ten
 
 /* Nobody may touch what lies around a tensor: a pointer that leaves it ends the run instead of meeting another tensor. */
 static size_t page_up(size_t n) {
-  return ((n ? n : 1) + 4095) & ~(size_t)4095;
+  return ((n ? n : 1) + 0xffff) & ~(size_t)0xffff; /* whole pages, whatever the host's size of them */
 }
 static size_t guard_of(size_t n) {
   return n > 1 << 20 ? page_up(n) : 1 << 20;

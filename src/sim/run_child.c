@@ -188,6 +188,47 @@ static void fill_output(const ac_sim_tensor *t, uint64_t value) {
   for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)value);
 }
 
+/* ---- inputs cannot be written while the blocks run ---- */
+
+typedef struct {
+  uint8_t *data;
+  size_t bytes;
+  const char *name;
+  int hits;
+} held_input;
+static held_input held[2 * ACSIM_HOST_TENSORS];
+static int n_held;
+
+static void hold_inputs(const ac_run_job *j) {
+  const uintptr_t page = 0xffff;
+  for (int i = 0; i < j->n_tensors && i < (int)AC_COUNT(held); i++) {
+    const ac_sim_tensor *t = &j->tensors[i];
+    bool input = !t->output && !t->updated && !t->absent && t->bytes;
+    for (int k = 0; k < j->n_tensors; k++) input = input && (k == i || j->tensors[k].data != t->data);
+    held_input h = {t->data, ((size_t)t->bytes + page) & ~page, t->name, 0}; /* ac_sim_alloc: nothing else is there */
+    if (input && !((uintptr_t)t->data & 4095) && !mprotect(h.data, h.bytes, PROT_READ)) held[n_held++] = h;
+  }
+}
+
+/* In the handler of SIGSEGV. True: the address is an input's, which may be written from now on, and that is noted. */
+static bool input_written(const void *at) {
+  enum { ENOUGH = 4096 }; /* threads that may be at it at one time; a jump to an input would never end */
+  for (int i = 0; i < n_held; i++) {
+    held_input *h = &held[i];
+    if ((const uint8_t *)at < h->data || (const uint8_t *)at >= h->data + h->bytes) continue;
+    return __atomic_add_fetch(&h->hits, 1, __ATOMIC_RELAXED) < ENOUGH &&
+           !mprotect(h->data, h->bytes, PROT_READ | PROT_WRITE);
+  }
+  return false;
+}
+
+static void report_inputs(acsim_session *s) {
+  for (int i = 0; i < n_held; i++)
+    if (held[i].hits)
+      acsim_fault(s, NULL, "write-to-input", (acsim_at){0},
+                  "%s, which is an input, was written through a plain __gm__ pointer", held[i].name);
+}
+
 acsim_session *ac_run_session_open(const ac_run_job *j) {
   const acsim_host_call *c = &j->out->call;
   acsim_buffer b[2 * ACSIM_HOST_TENSORS];
@@ -209,6 +250,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     : t->also_input ? ACSIM_INOUT
                                                     : ACSIM_OUTPUT};
   }
+  if (!(j->deadline > 0)) hold_inputs(j);
   return acsim_open(&(acsim_config){.chip = j->lib->spec.chip,
                                     .buffers = b,
                                     .n_buffers = n,
@@ -239,6 +281,7 @@ void *ac_run_map(ac_run_shared *o, int64_t bytes) {
 void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   ac_run_shared *o = j->out;
   acsim_finish(s);
+  report_inputs(s);
   size_t n = 0;
   const ac_sim_fault *f = acsim_faults(s, &n, NULL);
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
@@ -455,7 +498,9 @@ static int run_direct(const ac_run_job *j) {
 
 static ac_run_shared *crash_record;
 
-static void on_crash(int sig) {
+static void on_crash(int sig, siginfo_t *info, void *context) {
+  (void)context;
+  if (sig == SIGSEGV && input_written(info->si_addr)) return;
   /* reads a thread-local number, nothing else */
   // NOLINTNEXTLINE(bugprone-signal-handler)
   if (acsim_self) crash_record->crash_block = acsim_block_index() + 1;
@@ -465,7 +510,8 @@ static void on_crash(int sig) {
 static void watch_crashes(ac_run_shared *o) {
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   crash_record = o;
-  for (size_t i = 0; i < AC_COUNT(fatal); i++) signal(fatal[i], on_crash);
+  struct sigaction act = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+  for (size_t i = 0; i < AC_COUNT(fatal); i++) sigaction(fatal[i], &act, NULL);
 }
 
 /* exit() from within: the thread's block and the last of its instructions. Nobody is told of _exit(). */

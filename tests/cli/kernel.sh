@@ -134,6 +134,16 @@ run 0 'LaterTilingData' "$k/later.cpp" --out z.npy:int32:8 --tiling 'n=-7,few=[1
 py "assert read('z.npy')[1] == [-7, 1, 255, 0, 3, 0, 0, 0]"
 run 0 'LaterTilingData' "$k/later.cpp" --out z.npy:int32:8 --tiling n=3 --tiling-header "$k/later_tiling.h" --blocks 1
 
+# ---- plain pointers: writes to inputs and tiling data
+printf 'abcdefghijklmnop' >16.bin
+pointers() { run "$1" "$2" "$k/pointers.cpp" --in one.npy --out z.npy:float32:64 --tiling 16.bin --arg "$3" --blocks 2; }
+pointers 0 'raw-pointer: 64 elements of z' 0
+pointers 1 'write-to-input: x, which is an input, was written through a plain' 1
+py "
+assert read('z.npy')[1][:3] == [2.0] * 3
+assert read('one.npy')[1] == [1.0] * 64"
+pointers 1 'write-to-input: byte 9 of tiling was written' 2
+
 # ---- in place, hazards
 run 1 'hazard-raw' "$k/launch.cpp" --entry careless --inout one.npy:changed.npy --blocks 1
 run 0 '' "$k/launch.cpp" --entry careless --inout one.npy:changed.npy --blocks 1 --hazards off

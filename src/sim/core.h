@@ -22,6 +22,7 @@ typedef enum {
   ACSIM_TILING,    /* the tiling data: read only */
 } acsim_kind;
 
+enum { ACSIM_POISON = 0xa5 };
 typedef struct {
   const char *name; /* for messages; kept by reference */
   void *data;       /* host address = GM address; only [data, data + bytes) may be touched */
@@ -30,6 +31,7 @@ typedef struct {
   acsim_kind kind;
   bool zeroed; /* an output that the framework fills before the launch (InitValue): readable, may stay unwritten, and
                      * atomic adds may hit it many times */
+  bool poisoned; /* an output that is all ACSIM_POISON at first; else zeros and that both pass for unwritten */
   int64_t
       system; /* a workspace whose first bytes are the system's (GetLibApiWorkSpaceSize): GetUserWorkspace steps over
                      * them, and the kernel must not touch them */

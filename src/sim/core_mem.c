@@ -378,8 +378,18 @@ static runs find_runs(const uint64_t *bits, int64_t n, bool invert) {
   return r;
 }
 
-/* Elements that no call has written and that hold neither zeros nor what unwritten outputs are filled with: the kernel has a plain
- * pointer to them. */
+static bool untouched(const acsim_gm *m, int64_t i) {
+  const uint8_t *p = m->start + i * m->b.elem;
+  bool zero = !m->b.poisoned, filled = true;
+  for (int k = 0; k < m->b.elem; k++) {
+    zero = zero && !p[k];
+    filled = filled && p[k] == ACSIM_POISON;
+  }
+  return zero || filled;
+}
+
+/* Elements that no call has written and that do not hold what outputs are filled with: the kernel has a plain pointer to them. A short
+ * element may come to hold just that: between two that were written it counts as written. */
 static void find_raw_elements(acsim_session *s, acsim_gm *m) {
   int64_t n = 0, e = m->b.elem;
   for (int64_t i = 0; i < m->elems; i++) {
@@ -389,13 +399,10 @@ static void find_raw_elements(acsim_session *s, acsim_gm *m) {
       continue;
     }
     if (*w >> i % 64 & 1) continue;
-    const uint8_t *p = m->start + i * e;
-    bool zero = true, filled = true;
-    for (int64_t k = 0; k < e; k++) {
-      zero = zero && !p[k];
-      filled = filled && p[k] == ACSIM_UNWRITTEN;
+    if (untouched(m, i)) {
+      bool before = i && m->written[(i - 1) / 64] >> (i - 1) % 64 & 1;
+      if (e > 2 || !n || !before || i + 1 == m->elems || untouched(m, i + 1)) continue;
     }
-    if (zero || filled) continue;
     *w |= 1ull << i % 64;
     n++;
   }

@@ -233,6 +233,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
   const acsim_host_call *c = &j->out->call;
   acsim_buffer b[2 * ACSIM_HOST_TENSORS];
   int n = 0, out = 0;
+  bool whole = !j->opts->n_blocks && !j->opts->sample; /* else few pages of it may ever be used */
   for (int i = 0; i < j->n_tensors && n < (int)AC_COUNT(b); i++) {
     const ac_sim_tensor *t = &j->tensors[i];
     int place = t->output_at ? t->output_at - 1 : out;
@@ -240,11 +241,14 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
     if (filled) fill_output(t, c->output_fill[place]);
     out += t->output;
     if (t->absent) continue;
+    bool poison = whole && t->output && !t->updated && !t->also_input && !filled && t->bytes;
+    if (poison) memset(t->data, ACSIM_POISON, (size_t)t->bytes);
     b[n++] = (acsim_buffer){.name = t->name,
                             .data = t->data,
                             .bytes = t->bytes,
                             .elem = ac_dtypes[t->dtype].bytes,
                             .zeroed = filled,
+                            .poisoned = poison,
                             .kind = t->updated      ? ACSIM_INOUT
                                     : !t->output    ? ACSIM_INPUT
                                     : t->also_input ? ACSIM_INOUT

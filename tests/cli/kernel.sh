@@ -143,6 +143,8 @@ py "
 assert read('z.npy')[1][:3] == [2.0] * 3
 assert read('one.npy')[1] == [1.0] * 64"
 pointers 1 'write-to-input: byte 9 of tiling was written' 2
+# ... and zeros are as good as any other value
+pointers 0 'raw-pointer: 64 elements of z' 3
 
 # ---- in place, hazards
 run 1 'hazard-raw' "$k/launch.cpp" --entry careless --inout one.npy:changed.npy --blocks 1

@@ -304,8 +304,15 @@ static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, 
     if (first < 0) first = w * 64 + __builtin_ctzll(bad);
     count += __builtin_popcountll(bad);
   }
-  if (count)
-    acsim_fault(b->s, b, "read-poison", at,
+  acsim_session *s = b->s;
+  if (count && s->count < s->block_dim * s->ratio)
+    acsim_fault(
+        s, b, "sample-incomplete", at,
+        "%s reads %lld elements of %s that none of the %lld blocks that ran had written (the first is element "
+        "%lld): another block may do so, and what this one computes is not known; run all blocks",
+        op, (long long)count, m->b.name, (long long)s->count, (long long)first);
+  else if (count)
+    acsim_fault(s, b, "read-poison", at,
                 "%s reads %lld elements of %s that were never written (the first is element %lld)", op,
                 (long long)count, m->b.name, (long long)first);
 }

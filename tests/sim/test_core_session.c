@@ -87,6 +87,26 @@ static void some_blocks(void **state) {
   acsim_close(s);
 }
 
+/* Every block reads what block 0 wrote. */
+static void read_the_first(void *user) {
+  data *d = user;
+  acsim_global y = {(uint8_t *)d->y, (uint8_t *)d->y, sizeof d->y};
+  float v = 1;
+  if (acsim_block_index() == 0) acsim_global_set(&y, 0, 4, &v, HERE);
+  acsim_global_get(&y, 0, 4, &v, HERE);
+}
+static void a_sample_may_need_the_others(void **state) {
+  (void)state;
+  data d = {0};
+  for (int first = 0; first < 2; first++) {
+    acsim_session *s =
+        open_with(&d, (acsim_config){.first_block = first, .n_blocks = 1, .hazards = AC_HAZARDS_OFF}, false);
+    acsim_launch(s, 2, 0, read_the_first, &d);
+    assert_int_equal(faults(s, "sample-incomplete", "none of the 1 blocks that ran"), first);
+    acsim_close(s);
+  }
+}
+
 static void a_sample_of_blocks(void **state) {
   (void)state;
   int times[8] = {0};
@@ -243,10 +263,15 @@ int main(void) {
   ac_diags diags;
   ac_diags_init(&diags, arena);
   chip = ac_chip_load(arena, "ascend910b2", &diags);
-  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),         cmocka_unit_test(some_blocks),
-                                 cmocka_unit_test(a_sample_of_blocks), cmocka_unit_test(launches_add_up),
-                                 cmocka_unit_test(atomics_in_order),   cmocka_unit_test(saturation),
-                                 cmocka_unit_test(faults_are_merged),  cmocka_unit_test(barriers)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),
+                                 cmocka_unit_test(some_blocks),
+                                 cmocka_unit_test(a_sample_of_blocks),
+                                 cmocka_unit_test(a_sample_may_need_the_others),
+                                 cmocka_unit_test(launches_add_up),
+                                 cmocka_unit_test(atomics_in_order),
+                                 cmocka_unit_test(saturation),
+                                 cmocka_unit_test(faults_are_merged),
+                                 cmocka_unit_test(barriers)};
   int rc = chip ? cmocka_run_group_tests(t, NULL, NULL) : 1;
   ac_arena_free(arena);
   return rc;

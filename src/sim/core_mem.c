@@ -209,6 +209,10 @@ acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *
   return m && g->base <= m->end ? m : acsim_gm_find(s, p);
 }
 
+static int64_t floor_div(int64_t n, int64_t by) {
+  return n / by - (n % by < 0);
+}
+
 static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_global *g, const uint8_t *p,
                       int64_t bytes, acsim_gm *m, bool write) {
   const char *verb = write ? "writes" : "reads";
@@ -222,8 +226,9 @@ static bool gm_bounds(acsim_block *b, const char *op, acsim_at at, const acsim_g
           op, verb, (long long)(p - home->end), (long long)home->b.bytes);
     else if (home)
       acsim_fault(b->s, b, "gm-out-of-bounds", at, "%s %s elements %lld..%lld of %s, which has %lld", op, verb,
-                  (long long)((p - home->start) / home->b.elem),
-                  (long long)((p + bytes - 1 - home->start) / home->b.elem), home->b.name, (long long)home->elems);
+                  (long long)floor_div(p - home->start, home->b.elem),
+                  (long long)floor_div(p + bytes - 1 - home->start, home->b.elem), home->b.name,
+                  (long long)home->elems);
     else
       acsim_fault(b->s, b, "gm-out-of-bounds", at,
                   "%s %s %lld bytes at an address that belongs to no tensor of the launch", op, verb,

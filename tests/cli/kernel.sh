@@ -110,6 +110,7 @@ past() {
 }
 past 'gm-out-of-bounds.*reads elements.* of x, which has 2048' 0 256
 past 'gm-out-of-bounds.*reads elements 2048[.][.]2303 of x, which has 2048' 2048 256
+past "gm-out-of-bounds.*reads elements -1024[.][.]-769 of x" -1024 256
 past 'gm-out-of-bounds.*writes elements.* of z, which has 2048' 256 0
 
 # ---- several entries, templates, scalars, structs by value, launchers

@@ -297,7 +297,6 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
   if (r->form == ACSIM_MASK_FIRST && !m->counter) {
     m->mask[0] = m->mask[1] = 0;
     for (uint64_t i = 0; i < r->first && i < 128; i++) m->mask[i / 64] |= 1ull << i % 64;
-    if (r->first > (uint64_t)l.lanes) fz_fault(m, "field-limit");
   }
   if (r->form == ACSIM_MASK_BITS && !m->counter && l.lanes <= 64 &&
       (r->mask[1] || (l.lanes < 64 && r->mask[0] >> l.lanes)))
@@ -313,6 +312,10 @@ fz_lanes fz_lanes_of(fz_machine *m, const fz_case *c) {
     l.counted = true;
   } else {
     memcpy(l.bits, m->mask, sizeof l.bits);
+    if (r->form == ACSIM_MASK_FIRST && r->first > (uint64_t)l.lanes) { /* the most that there is (mask) */
+      l.bits[0] = l.lanes >= 64 ? ~0ull : (1ull << l.lanes) - 1;
+      l.bits[1] = l.lanes >= 128 ? ~0ull : 0;
+    }
     l.repeats = r->repeat;
   }
   /* ReduceSum, ReduceMax and ReduceMin take any number (ReduceSum, repeatTime) */

@@ -5,7 +5,7 @@
 #include "acsim/kernel_copy.h"
 
 namespace acsim {
-/* The first n lanes. More than a repeat has is left for the core to report; in counter mode n counts elements. */
+/* The first n lanes. More than a repeat has is left for the core to cut; in counter mode n counts elements. */
 inline void mask_of(acsim_repeat &r, uint64_t n) {
   r.mask[0] = n >= 64 ? ~0ull : (1ull << n) - 1;
   r.mask[1] = n >= 128 ? ~0ull : n > 64 ? (1ull << (n - 64)) - 1 : 0;

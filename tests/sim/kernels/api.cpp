@@ -193,6 +193,14 @@ static int64_t c_compare_op(const void *px, const void *py) {
   }
   return -1;
 }
+/* more lanes than a repeat has: all of them */
+static void k_mask_cut(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) {
+    Duplicate(d, 0.0f, N);
+    Adds(d, s, 1.0f, static_cast<uint64_t>(N), 2, {1, 1, 8, 8});
+  });
+}
+CHECK(c_mask_cut, float, N, i < 128 ? x[i] + 1 : 0)
 static void k_xor(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<uint16_t>(a, b, N, N / 2,
                     [](auto d, auto s, auto &t) { Xor(d, s, s[N / 2], t.template Get<uint8_t>(), N / 2); });
@@ -645,6 +653,7 @@ static const sim_case table[] = {
     {"k_bits", k_bits, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_bits, 0, 0, 0},
     {"k_shift_round", k_shift_round, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_shift_round, 0, 0, 0},
     {"k_compare_op", k_compare_op, 1, 4, N, 6 * N / 32, 0, nullptr, nullptr, fill, c_compare_op, 0, 0, 0},
+    CASE(k_mask_cut, c_mask_cut),
     {"k_xor", k_xor, 1, 2, N, N / 2, 0, nullptr, nullptr, fill_half, c_xor, 0, 0, 0},
     CASE(k_fused, c_fused),
     {"k_reduce", k_reduce, 1, 4, N, 40, 0, nullptr, nullptr, fill, c_reduce, 0, 0, 0},

@@ -762,6 +762,11 @@ static void draw_move(fz_rng *r, where w, fz_case *c) {
   c->dst_type = c->type;
 }
 
+static void align_view(where w, fz_view *v, int64_t align) {
+  if (v->buf < 0 || fz_one_in(w.r, 40)) return;
+  v->off -= (w.m->buf[v->buf].base + v->off) % align;
+  if (v->off < 0) v->off += align;
+}
 static void draw_sort(fz_rng *r, where w, fz_case *c) {
   c->dst = c->a = c->b = c->c = nowhere;
   c->type = c->dst_type = fz_one_in(r, 40) ? (int)fz_in(r, 0, FZ_TYPES - 1) : PICK(r, ACSIM_F16, ACSIM_F32);
@@ -774,6 +779,11 @@ static void draw_sort(fz_rng *r, where w, fz_case *c) {
     c->dst = place(w, n * (sort ? 8 : es), 32);
     c->a = place(w, n * (sort ? es : 8), 32);
     c->b = place(w, n * 4, 32);
+    if (sort) { /* mostly where Sort32 wants them */
+      align_view(w, &c->dst, 256);
+      align_view(w, &c->a, 32 * es);
+      align_view(w, &c->b, 128);
+    }
     return;
   }
   acsim_merge *p = &c->merge;

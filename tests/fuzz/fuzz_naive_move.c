@@ -129,9 +129,9 @@ static bool before(double x, double y) {
 /* 32 scores a repeat, and their indices, as records of 8 bytes: score, index in the upper half. */
 static void sort32(fz_machine *m, const fz_case *c) {
   int es = fz_bytes[c->type];
-  fz_aligned(m, c->dst, 32);
-  fz_aligned(m, c->a, 32);
-  fz_aligned(m, c->b, 32);
+  fz_aligned(m, c->dst, 256); /* Sort32, constraints */
+  fz_aligned(m, c->a, 32 * es);
+  fz_aligned(m, c->b, 128);
   static int32_t wrote[FZ_UB];
   memset(wrote, 0xff, sizeof wrote);
   for (int64_t k = 0; k < c->sort_repeat; k++) {

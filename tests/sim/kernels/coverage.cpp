@@ -367,6 +367,11 @@ FAULTY(f_merge_bits, MrgSort4Info m; m.elementLengths[0] = 4; m.validBit = 5;
        MrgSort(u, MrgSortSrcList<float>(s, s, s, s), m))
 FAULTY(f_merge_overlap, MrgSort4Info m; m.elementLengths[0] = m.elementLengths[1] = 4; m.validBit = 3;
        DataCopy(u, s, N); MrgSort(u, MrgSortSrcList<float>(u, u[8], u, u), m))
+FAULTY(f_sort_dst, Sort32(u[32], s, o, 1); Sort32(u[64], s, o, 1))
+FAULTY(f_sort_src0, Sort32(u, s[16], o, 1); Sort32(u, s[32], o, 1))
+FAULTY(f_sort_src1, Sort32(u, s, o[8], 1); Sort32(u, s, o[32], 1))
+FAULTY(f_sort_half, LocalTensor<half> h = s.template ReinterpretCast<half>();
+       LocalTensor<half> r = u.template ReinterpretCast<half>(); Sort32(r, h[16], o, 1); Sort32(r, h[32], o, 1))
 FAULTY(f_sort_dtype, Sort32(o, o, o, 1))
 FAULTY(f_sort_poison, Sort32(u[2048], u, o, 1))
 FAULTY(f_gather_far, Duplicate(o.template ReinterpretCast<int32_t>(), int32_t(1 << 20), 64);
@@ -413,6 +418,10 @@ static const sim_case table[] = {
     FAULT(f_merge_long, "field-limit", "5000"),
     FAULT(f_merge_bits, "field-limit", "validBit is 5"),
     FAULT(f_merge_overlap, "overlap", "list 1"),
+    FAULT(f_sort_dst, "misaligned", "dst"),
+    FAULT(f_sort_src0, "misaligned", "src0"),
+    FAULT(f_sort_src1, "misaligned", "src1"),
+    FAULT(f_sort_half, "misaligned", "of 64 bytes"),
     FAULT(f_sort_dtype, "no-such-dtype", "Sort32 of uint32_t"),
     FAULT(f_sort_poison, "read-poison", "src0"),
     FAULT(f_gather_far, "ub-out-of-bounds", "src"),

@@ -1,6 +1,7 @@
 /* The session, the launch, the blocks on their threads; what they wait for is core_sync.c's. */
 #include "sim/core_sync.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,13 @@ acsim_block *acsim_here(const char *what) {
   if (acsim_self) return acsim_self;
   fprintf(stderr, "simulator: %s was called outside of a kernel launch\n", what);
   abort();
+}
+
+acsim_block *acsim_here_at(const char *what, acsim_at at) {
+  acsim_block *b = acsim_here(what);
+  b->seat->file = at.file;
+  b->seat->line = at.line;
+  return b;
 }
 
 /* ---- session ---- */
@@ -161,6 +169,8 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   b->worker = w;
   b->rank = rank;
   b->index = acsim_index_at(s, s->cfg.order == AC_ORDER_REVERSE ? s->count - 1 - rank : rank);
+  b->seat = s->cfg.seats ? &s->cfg.seats[rank % ACSIM_SEATS] : &b->own_seat;
+  *b->seat = (acsim_seat){.block = b->index + 1};
   b->arena = ac_arena_new();
   b->order = acsim_order_new(s);
   b->time = acsim_time_new(b);
@@ -172,6 +182,7 @@ static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
     acsim_block_end(b);
   }
   acsim_self = NULL;
+  b->seat->block = 0;
   acsim_order_end(b);
   finish_block(s, b);
   acsim_order_free(b->order);
@@ -210,9 +221,12 @@ static void start_worker(acsim_session *s) {
   }
 }
 
+enum { SIGNAL_STACK = 64 << 10 };
 static void *work(void *arg) {
   acsim_session *s = arg;
   acsim_worker w = {0};
+  stack_t old, spare = {.ss_sp = s->cfg.seats ? malloc(SIGNAL_STACK) : NULL, .ss_size = SIGNAL_STACK};
+  if (spare.ss_sp) sigaltstack(&spare, &old); /* for handlers, should the block's own stack be used up */
   pthread_mutex_lock(&s->lock);
   while (s->next < s->count && s->running <= s->threads && !s->restart) {
     int64_t rank = s->next++;
@@ -227,6 +241,8 @@ static void *work(void *arg) {
     guarded_free(w.mem[i].data, w.mem[i].size);
     free(w.mem[i].state);
   }
+  if (spare.ss_sp) sigaltstack(&old, NULL);
+  free(spare.ss_sp);
   return NULL;
 }
 
@@ -266,9 +282,11 @@ bool acsim_wait_for(acsim_block *b, acsim_wait *w) {
     s->state[b->rank] = BLOCK_ARRIVED;
     s->waiting++;
     s->running--;
+    b->seat->waits = true;
     acsim_progress(s);
     if (s->next < s->count && s->running < s->threads) start_worker(s);
     while (!s->stuck && !w->ready(w)) pthread_cond_wait(&s->changed, &s->lock);
+    b->seat->waits = false;
     s->running++;
     s->waiting--;
     s->state[b->rank] = BLOCK_RUNS;

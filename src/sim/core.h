@@ -37,6 +37,15 @@ typedef struct {
                      * them, and the kernel must not touch them */
 } acsim_buffer;
 
+/* What a block did last; readable from a signal handler while the blocks run. */
+typedef struct {
+  int64_t block;    /* its number + 1; 0: none is here */
+  bool waits;       /* for other blocks */
+  const char *file; /* of its last call that has a place; NULL: none yet */
+  int line;
+} acsim_seat;
+enum { ACSIM_SEATS = 1024 };
+
 typedef struct {
   const ac_chip *chip;
   const acsim_buffer *buffers; /* copied */
@@ -49,6 +58,7 @@ typedef struct {
       saturate; /* half and bfloat16 overflow: false gives inf and keeps NaN, true gives the largest number and 0 for NaN */
   bool no_time;                      /* do not model time */
   int64_t trace_blocks, trace_spans; /* as ac_sim_opts */
+  acsim_seat *seats;                 /* ACSIM_SEATS of them, for blocks by rank modulo that; NULL: nobody looks */
   int64_t *live;  /* shared memory: blocks done and blocks in all, as they go; NULL: nobody looks */
   int64_t sample; /* run only so many blocks of each launch (0, or as many as there are: all), chosen by ... */
   uint64_t sample_seed;

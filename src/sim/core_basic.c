@@ -37,7 +37,7 @@ static uint16_t static_slot(acsim_block *b, int mem, int pos, uint32_t addr, uin
 }
 
 void acsim_static_local(int32_t pos, uint32_t addr, uint64_t bytes, acsim_local *t, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("LocalTensor");
+  acsim_block *b = acsim_here_at("LocalTensor", AT);
   int mem = acsim_mem_of_pos(pos);
   const acsim_memory *m = acsim_memory_of(b, mem);
   *t = (acsim_local){.mem = (uint8_t)mem, .pos = (uint8_t)pos};
@@ -64,7 +64,7 @@ void acsim_static_local(int32_t pos, uint32_t addr, uint64_t bytes, acsim_local 
 
 void acsim_pool_init(acsim_pool *p, acsim_pool *parent, const acsim_pool *share, int32_t pos, uint32_t bytes,
                      const char *file, int32_t line) {
-  acsim_block *b = acsim_here("InitBufPool");
+  acsim_block *b = acsim_here_at("InitBufPool", AT);
   int mem = acsim_mem_of_pos(pos);
   uint32_t size = (uint32_t)up(bytes), from, room;
   if (share) {
@@ -93,7 +93,7 @@ void acsim_pool_init(acsim_pool *p, acsim_pool *parent, const acsim_pool *share,
 }
 
 void acsim_pool_enter(acsim_pool *p, uint32_t num, uint64_t bytes, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("TBufPool::InitBuffer");
+  acsim_block *b = acsim_here_at("TBufPool::InitBuffer", AT);
   uint64_t all = up(bytes) * num;
   if (!p->ready || all > p->base + p->size - p->head) {
     acsim_fault(b->s, b, p->ready ? "ub-overflow" : "queue-not-initialised", AT,
@@ -111,7 +111,7 @@ void acsim_pool_leave(acsim_pool *p) {
 }
 /* Waits for the free flags of the pool's buffers (CANN 8.1, kernel_tpipe_impl.h). */
 void acsim_pool_reset(acsim_pool *p, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("TBufPool::Reset");
+  acsim_block *b = acsim_here_at("TBufPool::Reset", AT);
   (void)file;
   (void)line;
   if (p->ready) acsim_queue_settle(b, p->mem, p->base, p->base + p->size);
@@ -121,7 +121,7 @@ void acsim_pool_reset(acsim_pool *p, const char *file, int32_t line) {
 
 enum { CTRL_SATURATION = 48 };
 void acsim_ctrl_set(int32_t first, int32_t last, int64_t value, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetCtrlSpr");
+  acsim_block *b = acsim_here_at("SetCtrlSpr", AT);
   if (first != CTRL_SATURATION || last != CTRL_SATURATION) {
     acsim_fault(b->s, b, "not-on-chip", AT, "SetCtrlSpr<%d, %d>: %s has bit 48 only", first, last, b->s->chip->soc);
     return;
@@ -133,7 +133,7 @@ void acsim_ctrl_set(int32_t first, int32_t last, int64_t value, const char *file
   b->saturation = value ? 2 : 1;
 }
 int64_t acsim_ctrl_get(int32_t first, int32_t last, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("GetCtrlSpr");
+  acsim_block *b = acsim_here_at("GetCtrlSpr", AT);
   if (first == CTRL_SATURATION && last == CTRL_SATURATION) return !acsim_saturates(b);
   acsim_fault(b->s, b, "not-on-chip", AT, "GetCtrlSpr<%d, %d>: %s has bit 48 only", first, last, b->s->chip->soc);
   return 0;
@@ -156,7 +156,7 @@ uint32_t acsim_arch_version(void) {
 /* ---- scalar access past the data cache ---- */
 
 void acsim_bypass_get(const void *p, uint32_t bytes, void *out, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("ReadGmByPassDCache");
+  acsim_block *b = acsim_here_at("ReadGmByPassDCache", AT);
   acsim_order_begin(b);
   acsim_global g = {.ptr = (uint8_t *)(uintptr_t)p, .base = (uint8_t *)(uintptr_t)p};
   memset(out, 0, bytes);
@@ -166,7 +166,7 @@ void acsim_bypass_get(const void *p, uint32_t bytes, void *out, const char *file
 }
 /* Whole lines are not written back, so neighbours in a line are safe (asc-devkit docs/zh, WriteGmByPassDCache). */
 void acsim_bypass_set(void *p, uint32_t bytes, const void *v, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("WriteGmByPassDCache");
+  acsim_block *b = acsim_here_at("WriteGmByPassDCache", AT);
   acsim_order_begin(b);
   acsim_global g = {.ptr = p, .base = p};
   b->bypass = true;
@@ -200,7 +200,7 @@ static void print_values(const acsim_block *b, const char *head, int type, const
 
 void acsim_dump_local(const acsim_local *t, int32_t type, int64_t first, int64_t n, int64_t tag, const char *what,
                       const char *file, int32_t line) {
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   int es = acsim_type_bytes(type);
   acsim_order_begin(b);
   acsim_access x = {"tensor", t, first * es, n * es, es, ACSIM_READ | ACSIM_SOFT};
@@ -212,7 +212,7 @@ void acsim_dump_local(const acsim_local *t, int32_t type, int64_t first, int64_t
 }
 void acsim_dump_global(const acsim_global *t, int32_t type, int64_t first, int64_t n, int64_t tag, const char *file,
                        int32_t line) {
-  acsim_block *b = acsim_here("DumpTensor");
+  acsim_block *b = acsim_here_at("DumpTensor", AT);
   int es = acsim_type_bytes(type);
   acsim_order_begin(b);
   if (!acsim_gm_touch(b, AC_PIPE_S, "DumpTensor", AT, t, first * es, n * es, GM_READ)) return;
@@ -222,7 +222,7 @@ void acsim_dump_global(const acsim_global *t, int32_t type, int64_t first, int64
   print_values(b, head, type, t->ptr + first * es, n);
 }
 int32_t acsim_local_to_file(const acsim_local *t, const char *name, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("ToFile");
+  acsim_block *b = acsim_here_at("ToFile", AT);
   acsim_order_begin(b);
   acsim_access x = {"tensor", t, 0, t->len, 1, ACSIM_READ | ACSIM_SOFT};
   if (!acsim_touch(b, AC_PIPE_S, "ToFile", AT, &x, 1)) return 1;

@@ -88,7 +88,7 @@ static void pad_row(acsim_block *b, const acsim_copy *c, const acsim_local *dst,
 
 void acsim_copy_in(const acsim_local *dst, const acsim_global *src, const acsim_copy *copy, const char *file,
                    int32_t line) {
-  acsim_block *b = acsim_here("DataCopy");
+  acsim_block *b = acsim_here_at("DataCopy", AT);
   if (b->stalled && acsim_defer_copy(b, AC_PIPE_MTE2, dst, NULL, src, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
@@ -142,7 +142,7 @@ static void store_row(acsim_block *b, const acsim_copy *c, uint8_t *to, const ui
 
 void acsim_copy_out(const acsim_global *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                     int32_t line) {
-  acsim_block *b = acsim_here("DataCopy");
+  acsim_block *b = acsim_here_at("DataCopy", AT);
   if (b->stalled && acsim_defer_copy(b, AC_PIPE_MTE3, NULL, src, dst, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
@@ -190,7 +190,7 @@ static void check_local(acsim_block *b, const acsim_copy *c, const acsim_local *
 
 void acsim_copy_local(const acsim_local *dst, const acsim_local *src, const acsim_copy *copy, const char *file,
                       int32_t line) {
-  acsim_block *b = acsim_here("DataCopy");
+  acsim_block *b = acsim_here_at("DataCopy", AT);
   if (b->stalled && acsim_defer_copy(b, AC_PIPE_V, dst, src, NULL, copy, AT)) return;
   acsim_order_begin(b);
   acsim_copy c = *copy;
@@ -216,21 +216,21 @@ void acsim_set_pad_value(uint64_t bits) {
 /* ---- the scalar unit ---- */
 
 void acsim_local_get(const acsim_local *t, int64_t index, uint32_t bytes, void *out, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("GetValue");
+  acsim_block *b = acsim_here_at("GetValue", AT);
   acsim_access x = {"the tensor", t, index * bytes, bytes, (int)bytes, ACSIM_READ};
   memset(out, 0, bytes);
   if (acsim_touch(b, AC_PIPE_S, "GetValue", AT, &x, 1)) memcpy(out, acsim_data(b, t, x.off), bytes);
 }
 void acsim_local_set(const acsim_local *t, int64_t index, uint32_t bytes, const void *v, const char *file,
                      int32_t line) {
-  acsim_block *b = acsim_here("SetValue");
+  acsim_block *b = acsim_here_at("SetValue", AT);
   acsim_access x = {"the tensor", t, index * bytes, bytes, (int)bytes, ACSIM_WRITE};
   if (!acsim_touch(b, AC_PIPE_S, "SetValue", AT, &x, 1)) return;
   memcpy(acsim_data(b, t, x.off), v, bytes);
   memset(acsim_state(b, t, x.off), 0xff, bytes);
 }
 void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("GetPhyAddr");
+  acsim_block *b = acsim_here_at("GetPhyAddr", AT);
   acsim_access x = {"the tensor", t, byte_offset, 1, 1, ACSIM_WRITE | ACSIM_ADDRESS};
   if (!acsim_touch(b, AC_PIPE_S, "GetPhyAddr", AT, &x, 1)) return NULL;
   acsim_raw_pointer(b, t);
@@ -238,7 +238,7 @@ void *acsim_local_ptr(const acsim_local *t, int64_t byte_offset, const char *fil
 }
 void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void *out, const char *file,
                       int32_t line) {
-  acsim_block *b = acsim_here("GetValue");
+  acsim_block *b = acsim_here_at("GetValue", AT);
   b->calls++;
   memset(out, 0, bytes);
   if (acsim_gm_touch(b, AC_PIPE_S, "GetValue", AT, t, index * bytes, bytes, GM_READ))
@@ -246,13 +246,13 @@ void acsim_global_get(const acsim_global *t, int64_t index, uint32_t bytes, void
 }
 void acsim_global_set(const acsim_global *t, int64_t index, uint32_t bytes, const void *v, const char *file,
                       int32_t line) {
-  acsim_block *b = acsim_here("SetValue");
+  acsim_block *b = acsim_here_at("SetValue", AT);
   b->calls++;
   if (acsim_gm_touch(b, AC_PIPE_S, "SetValue", AT, t, index * bytes, bytes, GM_WRITE))
     memcpy(t->ptr + index * bytes, v, bytes);
 }
 void acsim_read_gm(void *to, const void *from, uint64_t bytes, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("GET_TILING_DATA");
+  acsim_block *b = acsim_here_at("GET_TILING_DATA", AT);
   acsim_global g = {(uint8_t *)(uintptr_t)from, NULL, 0};
   b->calls++;
   memset(to, 0, bytes);

@@ -18,7 +18,7 @@ void acsim_set_deq_word(float scale, int32_t offset, int32_t sign) {
 }
 void acsim_set_deq_vector(const acsim_local *t, const float scale[16], const int16_t offset[16],
                           const uint8_t sign[16], const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetDeqScale");
+  acsim_block *b = acsim_here_at("SetDeqScale", AT);
   acsim_order_begin(b);
   acsim_access x = {"vdeq", t, 0, 128, BLOCK_BYTES, ACSIM_WRITE};
   if (!acsim_touch(b, AC_PIPE_S, "SetDeqScale", AT, &x, 1)) return;

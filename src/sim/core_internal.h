@@ -113,6 +113,7 @@ typedef struct acsim_block {
   acsim_session *s;
   acsim_worker *worker;
   int64_t index, rank; /* block number; position in the starting order */
+  acsim_seat *seat, own_seat;
   acsim_memory mem[ACSIM_MEMS];
   AC_VEC(acsim_slot) slots;   /* [0] unused */
   AC_VEC(acsim_queue) queues; /* [0] unused */
@@ -223,6 +224,7 @@ extern _Thread_local acsim_session *acsim_current;
 
 /* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
 acsim_block *acsim_here(const char *what);
+acsim_block *acsim_here_at(const char *what, acsim_at at);
 
 /* core_perturb.c: n results of a function of the library, or of an instruction, when they are computed. */
 void acsim_perturb_open(acsim_session *s);

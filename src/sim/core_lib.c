@@ -46,7 +46,7 @@ bool acsim_lib_tmp(acsim_block *b, const char *name, acsim_at at, const acsim_lo
 }
 
 int32_t acsim_stack_buffer(acsim_local *t, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("PopStackBuffer");
+  acsim_block *b = acsim_here_at("PopStackBuffer", AT);
   int64_t n = stack_bytes(b);
   uint32_t from = b->used[ACSIM_UB];
   (void)file;
@@ -210,7 +210,7 @@ static void compute_all(acsim_block *b, const acsim_library *c, const uint8_t *x
 void acsim_lib(const acsim_library *c, const char *file, int32_t line) {
   const row *r = &rows[c->op];
   const char *name = c->op == ACSIM_LIB_LibAxpy ? "Axpy" : c->op == ACSIM_LIB_ExpTaylor ? "Exp" : r->name;
-  acsim_block *b = acsim_here(name);
+  acsim_block *b = acsim_here_at(name, AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type), ds = acsim_type_bytes(c->dst_type);
   int64_t n = c->count * es, need = tmp_bytes(c);
@@ -246,7 +246,7 @@ void acsim_lib(const acsim_library *c, const char *file, int32_t line) {
 
 void acsim_lib_progression(int32_t type, const acsim_local *dst, double f, int64_t i, double df, int64_t di,
                            int64_t count, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("ArithProgression");
+  acsim_block *b = acsim_here_at("ArithProgression", AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(type);
   acsim_access x = {"dst", dst, 0, count * es, 32, ACSIM_WRITE};

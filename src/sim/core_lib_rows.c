@@ -66,7 +66,7 @@ static int64_t sum_bytes(bool mean, int type, int acc, int64_t n) {
 void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *dst, const acsim_local *src,
                    const acsim_local *tmp, int64_t outer, int64_t inner, int64_t n, const char *file, int32_t line) {
   const char *name = mean ? "Mean" : "Sum";
-  acsim_block *b = acsim_here(name);
+  acsim_block *b = acsim_here_at(name, AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(type);
   if (!is_float(type) || !is_float(acc)) {
@@ -121,7 +121,7 @@ static int64_t broadcast_bytes(int es, int axis, int64_t src_n, int64_t dst_n, i
 void acsim_lib_broadcast(int32_t type, int32_t dim, int32_t axis, const acsim_local *dst, const acsim_local *src,
                          const acsim_local *tmp, const uint32_t *dst_shape, const uint32_t *src_shape,
                          const char *file, int32_t line) {
-  acsim_block *b = acsim_here("BroadCast");
+  acsim_block *b = acsim_here_at("BroadCast", AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(type);
   if (type != ACSIM_F32 && type != ACSIM_F16 && type != ACSIM_I8 && type != ACSIM_U8) {
@@ -169,7 +169,7 @@ void acsim_lib_broadcast(int32_t type, int32_t dim, int32_t axis, const acsim_lo
 void acsim_lib_select(int32_t type, int32_t mask_type, int32_t scalar_first, const acsim_local *dst,
                       const acsim_local *src, double scalar, const acsim_local *mask, const acsim_local *tmp,
                       int64_t rows, int64_t columns, int64_t mask_columns, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SelectWithBytesMask");
+  acsim_block *b = acsim_here_at("SelectWithBytesMask", AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(type), ms = acsim_type_bytes(mask_type);
   if (!is_float(type)) {
@@ -269,7 +269,7 @@ void acsim_lib_softmax(const acsim_softmax *c, const char *file, int32_t line) {
   bool grad = c->kind == ACSIM_SOFTMAX_GRAD || c->kind == ACSIM_SOFTMAX_GRAD_FRONT;
   bool simple = c->kind == ACSIM_SOFTMAX_SIMPLE;
   const char *name = grad ? "SoftmaxGrad" : simple ? "SimpleSoftMax" : "SoftMax";
-  acsim_block *b = acsim_here(name);
+  acsim_block *b = acsim_here_at(name, AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type);
   if (!is_float(c->type) || !is_float(c->sum_type)) {

@@ -4,7 +4,7 @@
 #include "sim/core_vec.h"
 
 void acsim_mask_set(uint64_t high, uint64_t low, int32_t how, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetVectorMask");
+  acsim_block *b = acsim_here_at("SetVectorMask", AT);
   acsim_time_call(b, ACSIM_CALL_MASK);
   b->mask[0] = low;
   b->mask[1] = high;
@@ -13,13 +13,13 @@ void acsim_mask_set(uint64_t high, uint64_t low, int32_t how, const char *file, 
   b->mask_lost = NULL;
 }
 void acsim_mask_counter(int32_t on, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetMaskCount");
+  acsim_block *b = acsim_here_at("SetMaskCount", AT);
   b->mask_counter = on != 0;
   b->counter_at = AT;
   b->mask_lost = NULL;
 }
 void acsim_mask_lanes(int32_t n, int32_t lanes, const char *what, const char *file, int32_t line) {
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   if (n < 0 || n > lanes)
     acsim_fault(b->s, b, "field-limit", AT, "%s of %d lanes: a repeat of this type has %d", what, n, lanes);
 }

@@ -21,7 +21,7 @@ static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim
 
 /* 16 x 16 elements of 2 bytes (asc-devkit docs/zh, Transpose). */
 void acsim_transpose16(int32_t type, const acsim_local *dst, const acsim_local *src, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("Transpose");
+  acsim_block *b = acsim_here_at("Transpose", AT);
   acsim_order_begin(b);
   if (type != ACSIM_I16 && type != ACSIM_U16 && type != ACSIM_F16) {
     acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose takes 16 x 16 int16_t, uint16_t or half, not %s",
@@ -74,7 +74,7 @@ static void check_5hd_overlap(acsim_block *b, const acsim_local dst[16], const a
 
 void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const acsim_5hd *c, const char *file,
                      int32_t line) {
-  acsim_block *b = acsim_here("TransDataTo5HD");
+  acsim_block *b = acsim_here_at("TransDataTo5HD", AT);
   acsim_order_begin(b);
   five f = {dst, src, c, acsim_type_bytes(c->type)};
   if (f.es > 4 || c->type == ACSIM_BF16 || c->type == ACSIM_BOOL) {
@@ -127,7 +127,7 @@ uint64_t acsim_address(int32_t reg, int32_t i) {
 enum { ND2ND_B16 = 10, NCHW2NHWC = 11, NHWC2NCHW = 12 };
 void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, const acsim_local *src,
                            const acsim_local *tmp, const int64_t nchw[4], const char *file, int32_t line) {
-  acsim_block *b = acsim_here("Transpose");
+  acsim_block *b = acsim_here_at("Transpose", AT);
   acsim_order_begin(b);
   if (kind == ND2ND_B16 && type != ACSIM_U16) {
     acsim_fault(b->s, b, "no-such-dtype", AT, "Transpose with TRANSPOSE_ND2ND_B16 takes uint16_t, not %s",
@@ -195,7 +195,7 @@ static bool nz_field(acsim_block *b, acsim_at at, const char *name, int64_t v, i
  * is g (MTE2) or l. */
 void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const acsim_local *l, const acsim_nz *c,
                          const char *file, int32_t line) {
-  acsim_block *b = acsim_here("DataCopy");
+  acsim_block *b = acsim_here_at("DataCopy", AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(c->type);
   if (es > 4) {
@@ -233,7 +233,7 @@ void acsim_copy_nd_to_nz(const acsim_local *dst, const acsim_global *g, const ac
 enum { GROUP = 16 };
 void acsim_copy_nz_to_nd(const acsim_global *dst, const acsim_local *src, const acsim_nz *c, const char *file,
                          int32_t line) {
-  acsim_block *b = acsim_here("DataCopy");
+  acsim_block *b = acsim_here_at("DataCopy", AT);
   acsim_order_begin(b);
   int64_t es = acsim_type_bytes(c->type);
   if (es != 2 && es != 4) {
@@ -269,7 +269,7 @@ void acsim_copy_nz_to_nd(const acsim_global *dst, const acsim_local *src, const 
 /* The device's version duplicates the value in UB and stores it from there: V, then MTE3. What is filled may be written once more. */
 void acsim_fill_gm(const acsim_global *dst, int32_t type, const void *value, int64_t n, const char *what,
                    const char *file, int32_t line) {
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   acsim_order_begin(b);
   int es = acsim_type_bytes(type);
   if (n <= 0) return;

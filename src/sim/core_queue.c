@@ -185,7 +185,7 @@ static void check_owner(acsim_block *b, int event, int id, acsim_at at) {
 }
 
 void acsim_flag_set(int32_t event, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetFlag");
+  acsim_block *b = acsim_here_at("SetFlag", AT);
   b->calls++;
   if (!check_event(b, "SetFlag", event, id, AT)) return;
   check_owner(b, event, id, AT);
@@ -194,7 +194,7 @@ void acsim_flag_set(int32_t event, int32_t id, const char *file, int32_t line) {
   if (b->stalled) acsim_defer_resume(b);
 }
 void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("WaitFlag");
+  acsim_block *b = acsim_here_at("WaitFlag", AT);
   b->calls++;
   if (!check_event(b, "WaitFlag", event, id, AT)) return;
   if (acsim_defer_wait(b, (ac_pipe)event_pipes[event].to, event, id, AT)) return;
@@ -202,7 +202,7 @@ void acsim_flag_wait(int32_t event, int32_t id, const char *file, int32_t line) 
   acsim_flag_lower(b, event, id, AT);
 }
 int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("FetchEventID");
+  acsim_block *b = acsim_here_at("FetchEventID", AT);
   b->calls++;
   if (!check_event(b, "FetchEventID", event, 0, AT)) return 0;
   int id = take_event(b, event, AT, keep ? b->alloc_ids : b->fetched_ids);
@@ -211,7 +211,7 @@ int32_t acsim_event_fetch(int32_t event, int32_t keep, const char *file, int32_t
   return id;
 }
 void acsim_event_release(int32_t event, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("ReleaseEventID");
+  acsim_block *b = acsim_here_at("ReleaseEventID", AT);
   b->calls++;
   if (!check_event(b, "ReleaseEventID", event, id, AT)) return;
   if (!b->held[event][id])
@@ -226,7 +226,7 @@ static ac_pipe pipe_of(int32_t pipe) {
   return pipe >= 0 && pipe <= AC_PIPE_MTE3 ? (ac_pipe)pipe : AC_PIPE_COUNT;
 }
 void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("PipeBarrier");
+  acsim_block *b = acsim_here_at("PipeBarrier", AT);
   b->calls++;
   if (pipe == 0) /* PIPE_S */
     acsim_fault(b->s, b, "bad-barrier", AT,
@@ -286,7 +286,7 @@ static void report_unfreed(acsim_block *b) {
 }
 
 void acsim_pipe_open(void *pipe, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("TPipe");
+  acsim_block *b = acsim_here_at("TPipe", AT);
   b->calls++;
   if (b->pipe && b->pipe != pipe && b->used[ACSIM_UB])
     acsim_fault(b->s, b, "two-pipes", AT,
@@ -309,7 +309,7 @@ void acsim_pipe_close(void *pipe) {
   b->pipe = NULL;
 }
 void acsim_pipe_reset(void *pipe, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("TPipe::Reset");
+  acsim_block *b = acsim_here_at("TPipe::Reset", AT);
   b->calls++;
   if (b->pipe != pipe) return;
   report_unfreed(b);
@@ -339,7 +339,7 @@ enum { MAX_BUFFERS = 64 }; /* (asc-devkit docs/zh, InitBuffer) */
 
 /* A queue that has buffers already: they stay taken, and nobody has them any more. */
 void acsim_queue_again(uint16_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("InitBuffer");
+  acsim_block *b = acsim_here_at("InitBuffer", AT);
   if (!id || id >= b->queues.len) return;
   const acsim_queue *q = &b->queues.data[id];
   if (!q->num || b->slots.data[q->first].state == SLOT_GONE) return;
@@ -401,7 +401,7 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
 
 uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, uint32_t num, uint32_t bytes,
                           const char *file, int32_t line) {
-  acsim_block *b = acsim_here("InitBuffer");
+  acsim_block *b = acsim_here_at("InitBuffer", AT);
   if (!num) {
     acsim_fault(b->s, b, "bad-buffer", AT, "InitBuffer with 0 buffers");
     acsim_leave(b);
@@ -409,14 +409,14 @@ uint16_t acsim_queue_init(void *pipe, int32_t src, int32_t dst, int32_t depth, u
   return init(b, pipe, src, dst, depth, num, bytes, false, AT);
 }
 uint16_t acsim_tbuf_init(void *pipe, int32_t pos, uint32_t bytes, const char *file, int32_t line) {
-  return init(acsim_here("InitBuffer"), pipe, pos, pos, 0, 1, bytes, true, AT);
+  return init(acsim_here_at("InitBuffer", AT), pipe, pos, pos, 0, 1, bytes, true, AT);
 }
 
 /* ---- queues whose memory a pool of the kernel's own hands out ---- */
 
 uint16_t acsim_queue_shell(int32_t src, int32_t dst, int32_t depth, int32_t tbuf, uint32_t num, uint32_t bytes,
                            const char *file, int32_t line) {
-  acsim_block *b = acsim_here("InitStartBufHandle");
+  acsim_block *b = acsim_here_at("InitStartBufHandle", AT);
   uint32_t used = b->used[queue_mem(src, dst)];
   if (!num || (tbuf && num != 1)) {
     acsim_fault(b->s, b, "bad-buffer", AT, "InitStartBufHandle with %u buffers", num);
@@ -430,7 +430,7 @@ uint16_t acsim_queue_shell(int32_t src, int32_t dst, int32_t depth, int32_t tbuf
 }
 void acsim_queue_place(uint16_t id, uint32_t index, const acsim_pool *p, uint32_t addr, uint32_t bytes,
                        const char *file, int32_t line) {
-  acsim_block *b = acsim_here("InitBufHandle");
+  acsim_block *b = acsim_here_at("InitBufHandle", AT);
   uint64_t end = (uint64_t)addr + (bytes + 31) / 32 * 32;
   acsim_queue *q = id < b->queues.len ? &b->queues.data[id] : &b->queues.data[0];
   if (index >= q->num || !p->ready || addr % 32 || addr < p->base || end > (uint64_t)p->base + p->size) {
@@ -473,7 +473,7 @@ static void view(const acsim_block *b, uint16_t slot, acsim_local *t) {
 }
 
 void acsim_queue_alloc(uint16_t id, acsim_local *t, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("AllocTensor");
+  acsim_block *b = acsim_here_at("AllocTensor", AT);
   acsim_queue *q = queue_of(b, id, "AllocTensor", AT);
   int k = 0;
   while (k < q->num && b->slots.data[q->first + (q->cursor + k) % q->num].state != SLOT_FREE) k++;
@@ -527,7 +527,7 @@ void acsim_queue_push(uint16_t id, const acsim_local *t, const char *file, int32
 }
 void acsim_queue_push_as(uint16_t id, const acsim_local *t, int32_t src, int32_t dst, const char *file,
                          int32_t line) {
-  acsim_block *b = acsim_here("EnQue");
+  acsim_block *b = acsim_here_at("EnQue", AT);
   acsim_queue *q = queue_of(b, id, "EnQue", AT);
   uint16_t slot = own_slot(b, q, t, "EnQue", AT);
   if (!slot) return;
@@ -556,7 +556,7 @@ void acsim_queue_pop(uint16_t id, acsim_local *t, const char *file, int32_t line
   acsim_queue_pop_as(id, t, -1, -1, file, line);
 }
 void acsim_queue_pop_as(uint16_t id, acsim_local *t, int32_t src, int32_t dst, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("DeQue");
+  acsim_block *b = acsim_here_at("DeQue", AT);
   acsim_queue *q = queue_of(b, id, "DeQue", AT);
   if (!q->len) {
     acsim_fault(b->s, b, "queue-empty", AT,
@@ -583,7 +583,7 @@ void acsim_queue_pop_as(uint16_t id, acsim_local *t, int32_t src, int32_t dst, c
 }
 
 void acsim_queue_free(uint16_t id, const acsim_local *t, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("FreeTensor");
+  acsim_block *b = acsim_here_at("FreeTensor", AT);
   acsim_queue *q = queue_of(b, id, "FreeTensor", AT);
   uint16_t slot = own_slot(b, q, t, "FreeTensor", AT);
   if (!slot) return;
@@ -623,7 +623,7 @@ int32_t acsim_queue_idle(uint16_t id) {
 }
 
 void acsim_tbuf_get(uint16_t id, uint32_t offset, uint32_t bytes, acsim_local *t, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("TBuf::Get");
+  acsim_block *b = acsim_here_at("TBuf::Get", AT);
   acsim_queue *q = queue_of(b, id, "TBuf::Get", AT);
   view(b, q->first, t);
   if (!bytes) bytes = offset <= q->bytes ? q->bytes - offset : 0;

@@ -51,7 +51,8 @@ float *rows_scratch(const rows_call *r, int which, int64_t n) {
 }
 
 int64_t acsim_lib_rows(const acsim_rows *c, const char *file, int32_t line) {
-  rows_call r = {acsim_here(names[c->op]), c, c->name ? c->name : names[c->op], AT, acsim_loose_bound(names[c->op])};
+  rows_call r = {acsim_here_at(names[c->op], AT), c, c->name ? c->name : names[c->op], AT,
+                 acsim_loose_bound(names[c->op])};
   acsim_order_begin(r.b);
   r.b->mask_counter = false;
   r.b->mask[0] = r.b->mask[1] = ~0ull;

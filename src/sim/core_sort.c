@@ -135,7 +135,7 @@ static void check_sort_overlap(const sort_call *c, int32_t op, int32_t n) {
 
 void acsim_sort(int32_t op, int32_t type, const acsim_local *dst, const acsim_local *dst1, const acsim_local *src0,
                 const acsim_local *src1, int32_t repeat, int32_t mode, const char *file, int32_t line) {
-  acsim_block *b = acsim_here(names[op]);
+  acsim_block *b = acsim_here_at(names[op], AT);
   acsim_order_begin(b);
   sort_call c = {b, names[op], AT, acsim_type_bytes(type), type, mode, dst, dst1, src0, src1};
   bool old = op != ACSIM_SORT32 && op != ACSIM_EXTRACT;
@@ -257,7 +257,7 @@ static bool merge_once(acsim_block *b, const acsim_local *dst, const acsim_local
 void acsim_merge_sort(const acsim_local *dst, const acsim_local *const src[4], const acsim_merge *m, const char *file,
                       int32_t line) {
   const char *name = m->proposals ? "MrgSort4" : "MrgSort";
-  acsim_block *b = acsim_here(name);
+  acsim_block *b = acsim_here_at(name, AT);
   acsim_order_begin(b);
   if (m->proposals && b->s->chip->npu_arch == 2201) {
     acsim_fault(b->s, b, "not-on-chip", AT, "MrgSort4 does not exist on %s; MrgSort takes its place",

@@ -300,7 +300,7 @@ static int64_t not_in_sync_all(const acsim_wait *w) {
 }
 
 void acsim_sync_all(int32_t vector_only, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SyncAll");
+  acsim_block *b = acsim_here_at("SyncAll", AT);
   acsim_session *s = b->s;
   b->calls++;
   if (too_many_blocks(b, "SyncAll", AT)) acsim_leave(b);
@@ -360,7 +360,7 @@ static bool check_local(acsim_block *b, const char *what, const acsim_local *ub,
 
 void acsim_sync_soft(const acsim_global *gm, const acsim_local *ub, int32_t cores, const char *file, int32_t line) {
   static const char what[] = "SyncAll with workspaces";
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   acsim_session *s = b->s;
   b->calls++;
   int64_t all = s->count, need = cores ? cores : all;
@@ -423,7 +423,7 @@ static bool check_flag(acsim_block *b, const char *what, int32_t mode, int32_t i
 }
 
 void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("CrossCoreSetFlag");
+  acsim_block *b = acsim_here_at("CrossCoreSetFlag", AT);
   acsim_session *s = b->s;
   b->calls++;
   if (!check_flag(b, "CrossCoreSetFlag", mode, id, AT)) return;
@@ -454,7 +454,7 @@ void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, i
 }
 
 void acsim_cross_wait(int32_t mode, int32_t pipe, int32_t id, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("CrossCoreWaitFlag");
+  acsim_block *b = acsim_here_at("CrossCoreWaitFlag", AT);
   acsim_session *s = b->s;
   b->calls++;
   (void)mode; /* Atlas A2 ignores both: the wait holds up all pipes (asc-devkit docs/zh, CrossCoreWaitFlag) */
@@ -497,7 +497,7 @@ static int64_t nobody(const acsim_wait *w) {
 void acsim_ib(int32_t set, const acsim_global *gm, const acsim_local *ub, int32_t block, int32_t event, int32_t cores,
               const char *file, int32_t line) {
   const char *what = set ? "IBSet" : "IBWait";
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   acsim_session *s = b->s;
   b->calls++;
   int64_t off = ((int64_t)cores * event + block) * 32;
@@ -539,7 +539,7 @@ static int64_t whose_turn(const acsim_wait *w) {
 void acsim_turn(int32_t step, const acsim_global *gm, const acsim_local *ub, const char *file, int32_t line) {
   static const char *const names[] = {"InitDetermineComputeWorkspace", "WaitPreBlock", "NotifyNextBlock"};
   const char *what = names[step];
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = acsim_here_at(what, AT);
   acsim_session *s = b->s;
   b->calls++;
   if (too_many_blocks(b, what, AT)) acsim_leave(b);

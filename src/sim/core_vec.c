@@ -896,12 +896,12 @@ static void one_contiguous(const call *given) {
 uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   if (acsim_self && acsim_self->stalled && acsim_defer_vector(acsim_self, v, AT)) return 0;
   if (v->type >= ACSIM_I4 || v->dst_type >= ACSIM_I4) {
-    acsim_block *b = acsim_here("Cast");
+    acsim_block *b = acsim_here_at("Cast", AT);
     acsim_order_begin(b);
     acsim_vec_int4(b, v, AT);
     return 0;
   }
-  call c = {acsim_here("a vector instruction"),
+  call c = {acsim_here_at("a vector instruction", AT),
             v,
             acsim_op_names[v->op],
             AT,

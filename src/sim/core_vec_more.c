@@ -215,7 +215,7 @@ void acsim_vec_select_register(const call *c) {
 }
 
 void acsim_cmp_mask_get(const acsim_local *dst, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("GetCmpMask");
+  acsim_block *b = acsim_here_at("GetCmpMask", AT);
   acsim_order_begin(b);
   acsim_access x = {"dst", dst, 0, 16, 16, ACSIM_WRITE};
   if (!acsim_touch(b, AC_PIPE_V, "GetCmpMask", AT, &x, 1)) return;
@@ -223,7 +223,7 @@ void acsim_cmp_mask_get(const acsim_local *dst, const char *file, int32_t line) 
   memcpy(acsim_state(b, dst, 0), b->cmp_state, 16);
 }
 void acsim_cmp_mask_set(const acsim_local *src, const char *file, int32_t line) {
-  acsim_block *b = acsim_here("SetCmpMask");
+  acsim_block *b = acsim_here_at("SetCmpMask", AT);
   acsim_access x = {"src", src, 0, 16, 16, ACSIM_READ | ACSIM_SOFT};
   if (!acsim_touch(b, AC_PIPE_V, "SetCmpMask", AT, &x, 1)) return;
   memcpy(b->cmp_mask, acsim_data(b, src, 0), 16);

@@ -160,6 +160,15 @@ static const char *place(ac_arena *a, const ac_sim_lib *lib, const char *file) {
   return ac_exists(full) ? full : file;
 }
 
+/* ", block 3, after the AscendC call at add.cpp:40", as far as it is known. */
+static const char *block_text(ac_arena *a, const ac_run_job *j) {
+  const ac_run_shared *o = j->out;
+  if (o->stage != AC_STAGE_BLOCKS || o->crash_block <= 0) return "";
+  const char *file = place(a, j->lib, bounded(a, o->last_file, sizeof o->last_file));
+  const char *last = file ? ac_sprintf(a, ", after the AscendC call at %s:%d", file, (int)o->last_line) : "";
+  return ac_sprintf(a, ", block %lld%s", (long long)o->crash_block - 1, last);
+}
+
 static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory,
                      ac_diags *d) {
   int stage = j->out->stage;
@@ -169,7 +178,8 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
                                                                           : j->lib->spec.host_src};
   if (!p->started) return ac_error(d, AC0100, AC_NOLOC, "%s", p->err);
   if (p->timed_out) {
-    ac_diag *x = ac_error(d, AC0804, at, "not done after %.3g s, stopped %s; %s", timeout, where, shapes);
+    ac_diag *x =
+        ac_error(d, AC0804, at, "not done after %.3g s, stopped %s%s; %s", timeout, where, block_text(a, j), shapes);
     ac_help(d, x, "an endless loop, or too much work to simulate: raise the time limit or take a smaller shape");
     return x;
   }
@@ -180,10 +190,8 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
     return x;
   }
   if (p->signal) {
-    const char *block =
-        j->out->crash_block > 0 ? ac_sprintf(a, ", block %lld", (long long)j->out->crash_block - 1) : "";
-    ac_diag *x =
-        ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where, block, shapes);
+    ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where,
+                          block_text(a, j), shapes);
     char *said = trimmed(a, p->err, p->err_len);
     if (*said) ac_help(d, x, "it said: %s", said);
     ac_help(d, x,
@@ -312,6 +320,7 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   uint64_t memory = j->opts->memory ? j->opts->memory : DEFAULT_MEMORY;
   for (int i = 0; i < j->n_tensors; i++) /* the core's shadow of what was written */
     if (j->tensors[i].output) memory += (uint64_t)j->tensors[i].bytes;
+  j->timeout = timeout;
   ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = 64 << 10};
   progress line = {j->opts->progress, j->out, ac_now(), false};
   if (line.to) spec.tick = show_progress, spec.tick_user = &line;

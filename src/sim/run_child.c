@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 enum { MAX_ARGS = 2 * ACSIM_HOST_TENSORS + 2 };
 
@@ -188,6 +189,8 @@ static void fill_output(const ac_sim_tensor *t, uint64_t value) {
   for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)value);
 }
 
+static acsim_seat seats[ACSIM_SEATS];
+
 /* ---- inputs cannot be written while the blocks run ---- */
 
 typedef struct {
@@ -267,6 +270,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .first_block = j->opts->first_block,
                                     .n_blocks = j->opts->n_blocks,
                                     .live = j->out->live,
+                                    .seats = j->deadline > 0 ? NULL : seats,
                                     .sample = j->opts->sample,
                                     .sample_seed = j->opts->sample_seed,
                                     .perturb = j->opts->perturb,
@@ -502,20 +506,42 @@ static int run_direct(const ac_run_job *j) {
 
 static ac_run_shared *crash_record;
 
+static void note(const acsim_seat *seat) {
+  size_t i = 0;
+  for (; seat->file && seat->file[i] && i + 1 < sizeof crash_record->last_file; i++)
+    crash_record->last_file[i] = seat->file[i];
+  crash_record->last_file[i] = 0;
+  crash_record->last_line = seat->line;
+  crash_record->crash_block = seat->block;
+}
+
+/* Shortly before the parent ends the run: the first block that does not wait for others. */
+static void on_alarm(int sig) {
+  (void)sig;
+  const acsim_seat *found = NULL;
+  for (int i = 0; i < ACSIM_SEATS; i++)
+    if (seats[i].block && (!found || (found->waits && !seats[i].waits))) found = &seats[i];
+  if (found) note(found);
+}
+
 static void on_crash(int sig, siginfo_t *info, void *context) {
   (void)context;
   if (sig == SIGSEGV && input_written(info->si_addr)) return;
-  /* reads a thread-local number, nothing else */
+  /* reads what the thread's block has noted, nothing else */
   // NOLINTNEXTLINE(bugprone-signal-handler)
-  if (acsim_self) crash_record->crash_block = acsim_block_index() + 1;
+  if (acsim_self) note(acsim_self->seat);
   signal(sig, SIG_DFL); /* the instruction runs again and ends the process as it would have */
 }
 
-static void watch_crashes(ac_run_shared *o) {
+static void watch_crashes(ac_run_shared *o, double timeout) {
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   crash_record = o;
-  struct sigaction act = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+  struct sigaction act = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   for (size_t i = 0; i < AC_COUNT(fatal); i++) sigaction(fatal[i], &act, NULL);
+  double left = timeout - (timeout < 5 ? timeout / 10 : 0.5);
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_RESTART | SA_ONSTACK}, NULL);
+  struct itimerval timer = {.it_value = {(time_t)left, (suseconds_t)((left - (double)(time_t)left) * 1e6)}};
+  if (left > 0 && left < 1e9) setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 /* exit() from within: the thread's block and the last of its instructions. Nobody is told of _exit(). */
@@ -535,7 +561,7 @@ static void on_end(int status, void *to) {
 int ac_run_child(void *job) {
   const ac_run_job *j = job;
   if (!(j->deadline > 0)) {
-    watch_crashes(j->out);
+    watch_crashes(j->out, j->timeout);
     on_exit(on_end, j->out);
     setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed stays, however it ends */
   }

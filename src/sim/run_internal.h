@@ -80,9 +80,11 @@ typedef struct {
   int32_t stage;
   int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
   ac_run_last last;    /* of a block that ended the process by itself */
-  bool ok, late;       /* late: its blocks gave up at the deadline */
-  int32_t problem;     /* 0; else ac_run_problem */
-  char message[1000];  /* of the problem or the refusal */
+  char last_file[300]; /* the last AscendC call of crash_block, or at the time limit of a block at work */
+  int32_t last_line;
+  bool ok, late;      /* late: its blocks gave up at the deadline */
+  int32_t problem;    /* 0; else ac_run_problem */
+  char message[1000]; /* of the problem or the refusal */
   int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];
@@ -106,6 +108,7 @@ typedef struct ac_direct_job ac_direct_job;
 typedef struct {
   const ac_sim_lib *lib;
   ac_direct_job *direct; /* an AscendC program in place of compiled code (direct.c); then `lib` only names things */
+  double timeout;        /* seconds; of the child */
   double deadline;       /* ac_now(); 0: none. For a run in this process */
   ac_sim_tensor *tensors;
   int n_tensors;

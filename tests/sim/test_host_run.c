@@ -169,6 +169,8 @@ static void a_pointer_past_the_memory_is_a_crash(void **s) {
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, NULL, &r, &d));
   assert_int_equal(last()->code, AC0803);
   assert_non_null(strstr(last()->message, "in the kernel, block "));
+  assert_non_null(strstr(last()->message, "after the AscendC call at "));
+  assert_non_null(strstr(last()->message, "past.cpp:2"));
   drop();
 }
 
@@ -187,13 +189,16 @@ static void crashes_say_where(void **s) {
 
 static void endless_loops_end(void **s) {
   (void)s;
-  ac_sim_lib *l =
-      build(fixture("op_host/relu_tail.cpp"),
-            put("loop.cpp", ENTRY "{ (void)x; (void)y; (void)w; (void)t; for (volatile int i = 0;; i++) {} }"));
+  ac_sim_lib *l = build(fixture("op_host/relu_tail.cpp"),
+                        put("loop.cpp", "#include \"kernel_operator.h\"\n\n" ENTRY
+                                        "{ (void)x; (void)y; (void)w; (void)t; AscendC::PipeBarrier<PIPE_ALL>();\n"
+                                        "for (volatile int i = 0;; i++) {} }"));
   tensors(1, 100, 1);
   ac_sim_result r;
   assert_false(ac_sim_run(a, l, t, 2, NULL, 0, &(ac_sim_opts){.timeout = 0.3}, &r, &d));
   assert_int_equal(last()->code, AC0804);
+  assert_non_null(strstr(last()->message, "in the kernel, block 0, after the AscendC call at "));
+  assert_non_null(strstr(last()->message, "loop.cpp:3"));
   drop();
 }
 

@@ -434,8 +434,8 @@ static void compare_tiling(acsim_session *s) {
     if (!m->before || !memcmp(m->before, m->start, (size_t)m->b.bytes)) continue;
     int64_t k = 0;
     while (m->before[k] == m->start[k]) k++;
-    acsim_fault(s, NULL, "write-to-input", (acsim_at){0},
-                "byte %lld of %s was written through a plain pointer: it is an input", (long long)k, m->b.name);
+    acsim_fault_pair(s, NULL, "write-to-input", (acsim_at){0}, (acsim_at){NULL, -m->id - 1} /* each by itself */,
+                     "byte %lld of %s was written through a plain pointer: it is an input", (long long)k, m->b.name);
   }
 }
 

@@ -228,8 +228,8 @@ static bool input_written(const void *at) {
 static void report_inputs(acsim_session *s) {
   for (int i = 0; i < n_held; i++)
     if (held[i].hits)
-      acsim_fault(s, NULL, "write-to-input", (acsim_at){0},
-                  "%s, which is an input, was written through a plain __gm__ pointer", held[i].name);
+      acsim_fault_pair(s, NULL, "write-to-input", (acsim_at){0}, (acsim_at){NULL, i + 1} /* each by itself */,
+                       "%s, which is an input, was written through a plain __gm__ pointer", held[i].name);
 }
 
 acsim_session *ac_run_session_open(const ac_run_job *j) {

@@ -131,13 +131,17 @@ enum { PAGE = 4096 };
 static size_t page_up(size_t n) {
   return (n + PAGE - 1) / PAGE * PAGE;
 }
-static uint8_t *guarded(size_t n) {
-  uint8_t *p = mmap(NULL, page_up(n) + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED || mprotect(p + PAGE, page_up(n), PROT_READ | PROT_WRITE)) return NULL;
-  return p + PAGE;
+static size_t guard_of(int mem) {
+  return mem == ACSIM_UB ? ACSIM_GUARD : PAGE;
 }
-static void guarded_free(uint8_t *p, size_t n) {
-  if (p) munmap(p - PAGE, page_up(n) + 2 * PAGE);
+static uint8_t *guarded(int mem, size_t n) {
+  size_t guard = guard_of(mem);
+  uint8_t *p = mmap(NULL, page_up(n) + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED || mprotect(p + guard, page_up(n), PROT_READ | PROT_WRITE)) return NULL;
+  return p + guard;
+}
+static void guarded_free(int mem, uint8_t *p, size_t n) {
+  if (p) munmap(p - guard_of(mem), page_up(n) + 2 * guard_of(mem));
 }
 
 /* Memories are made when a block first asks for them; nothing in them counts as written then. */
@@ -147,7 +151,7 @@ acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
   acsim_memory *own = &b->worker->mem[mem];
   if (!own->data) {
     own->size = memory_size(b->s->chip, mem);
-    own->data = guarded(own->size);
+    own->data = guarded(mem, own->size);
     own->state = malloc((size_t)own->size + 64);
     if (!own->data || !own->state) {
       fprintf(stderr, "simulator: out of memory\n");
@@ -238,7 +242,7 @@ static void *work(void *arg) {
   s->running--;
   pthread_mutex_unlock(&s->lock);
   for (int i = 0; i < ACSIM_MEMS; i++) {
-    guarded_free(w.mem[i].data, w.mem[i].size);
+    guarded_free(i, w.mem[i].data, w.mem[i].size);
     free(w.mem[i].state);
   }
   if (spare.ss_sp) sigaltstack(&old, NULL);

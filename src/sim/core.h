@@ -23,6 +23,9 @@ typedef enum {
 } acsim_kind;
 
 enum { ACSIM_POISON = 0xa5 };
+/* Bytes of address space on either side of a block's UB that nobody may touch. */
+enum { ACSIM_GUARD = 17 << 20 };
+
 typedef struct {
   const char *name; /* for messages; kept by reference */
   void *data;       /* host address = GM address; only [data, data + bytes) may be touched */

@@ -324,7 +324,8 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = 64 << 10};
   progress line = {j->opts->progress, j->out, ac_now(), false};
   if (line.to) spec.tick = show_progress, spec.tick_user = &line;
-  spec.sandbox = ac_run_sandbox(a, j->lib, memory);
+  uint64_t guards = 2ull * ACSIM_GUARD * (uint64_t)j->lib->spec.chip->vector_cores; /* address space only */
+  spec.sandbox = ac_run_sandbox(a, j->lib, memory + guards);
   ac_proc p;
   ac_proc_run(a, &spec, &p);
   if (line.shown) fputs("\r\033[K", line.to);

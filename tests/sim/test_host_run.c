@@ -153,15 +153,17 @@ static void mistakes_of_the_host_code_are_faults(void **s) {
   host_mistake("context->SetBlockDim(", "(void)blocks;", "no-blocks", "no block dim");
 }
 
-static void a_pointer_past_the_memory_is_a_crash(void **s) {
-  (void)s;
-  ac_sim_lib *l =
-      build(fixture("op_host/relu_tail.cpp"),
-            put("past.cpp",
-                "#include \"kernel_operator.h\"\n" ENTRY "{ (void)x; (void)y; (void)w; (void)t; AscendC::TPipe p; "
-                "AscendC::TBuf<AscendC::TPosition::VECCALC> b; p.InitBuffer(b, 192 * 1024); "
-                "volatile char *q = b.Get<int8_t>().GetPhyAddr() ? (volatile char *)b.Get<int8_t>().GetPhyAddr() "
-                ": nullptr; q[192 * 1024] = 1; }"));
+static void a_pointer_by(const char *by) {
+  ac_sim_lib *l = build(
+      fixture("op_host/relu_tail.cpp"),
+      put("past.cpp",
+          ac_sprintf(
+              a,
+              "#include \"kernel_operator.h\"\n" ENTRY "{ (void)x; (void)y; (void)w; (void)t; AscendC::TPipe p; "
+              "AscendC::TBuf<AscendC::TPosition::VECCALC> b; p.InitBuffer(b, 192 * 1024); "
+              "volatile char *q = b.Get<int8_t>().GetPhyAddr() ? (volatile char *)b.Get<int8_t>().GetPhyAddr() "
+              ": nullptr; q[%s] = 1; }",
+              by)));
   if (!l) ac_diags_print(&d, stderr, false);
   assert_non_null(l);
   tensors(1, 100, 1);
@@ -172,6 +174,12 @@ static void a_pointer_past_the_memory_is_a_crash(void **s) {
   assert_non_null(strstr(last()->message, "after the AscendC call at "));
   assert_non_null(strstr(last()->message, "past.cpp:2"));
   drop();
+}
+
+static void a_pointer_past_the_memory_is_a_crash(void **s) {
+  const char *const by[] = {"192 * 1024", "192 * 1024 + 16777216", "-16777216"};
+  for (size_t i = 0; i < AC_COUNT(by); i++) a_pointer_by(by[i]);
+  (void)s;
 }
 
 static void crashes_say_where(void **s) {

@@ -4,7 +4,7 @@
  * Life of a run, all in one process (the runner's sandboxed child):
  *   acsim_session *s = acsim_open(&config);           registers the global-memory buffers
  *   acsim_launch(s, block_dim, key, call, user);      once per kernel launch, or through ICPU_RUN_KF by the emitted code
- *   acsim_finish(s);                                  checks that every output element was written exactly once
+ *   acsim_finish(s);                                  checks that every output element was written
  *   acsim_faults(s, &n) ... acsim_close(s);
  * Values are computed in program order of each block; blocks run in parallel on host threads. Results, faults and their
  * order do not depend on the number of threads.
@@ -16,8 +16,8 @@
 
 typedef enum {
   ACSIM_INPUT,     /* read only: a write is the fault "write-to-input" */
-  ACSIM_OUTPUT,    /* every element must be written exactly once; reading an element before that is "read-poison" */
-  ACSIM_INOUT,     /* holds data already; an element may be written at most once */
+  ACSIM_OUTPUT,    /* every element must be written; reading an element before that is "read-poison" */
+  ACSIM_INOUT,     /* holds data already; as an output otherwise */
   ACSIM_WORKSPACE, /* written any number of times; reading an unwritten byte is "read-poison" */
   ACSIM_TILING,    /* the tiling data: read only */
 } acsim_kind;

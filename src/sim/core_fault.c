@@ -80,6 +80,12 @@ void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, 
   va_end(ap);
 }
 
+bool acsim_fault_seen(const acsim_session *s, const char *kind) {
+  for (size_t i = 0; i < s->faults.list.len; i++)
+    if (!strcmp(s->faults.list.data[i].f.kind, kind)) return true;
+  return false;
+}
+
 static int by_place(const void *x, const void *y) {
   const ac_sim_fault *a = x, *b = y;
   if (!a->file != !b->file) return a->file ? -1 : 1; /* faults without a place come last */

@@ -337,8 +337,7 @@ static bool check(acsim_block *b, hazard_kind kind, const range *x, const segmen
     join(&o->known[p], &c);
     return false;
   }
-  bool told = kind == WAW && x->gm && x->gm->b.kind != ACSIM_WORKSPACE && !x->atomic && !s->atomic;
-  if (!told) report(b, kind, x, s, from, old); /* else "written-twice" tells */
+  report(b, kind, x, s, from, old);
   /* go on as if it were ordered: one missing event is reported once */
   if (o->known[p].k[from] < old->epoch) o->known[p].k[from] = old->epoch;
   if (o->epoch[from] == old->epoch) o->epoch[from]++;

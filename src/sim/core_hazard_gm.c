@@ -142,8 +142,6 @@ static const char *verb(const acsim_trace *t) {
 static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b, span c, bool line) {
   bool read = a->how == GM_READ || b->how == GM_READ;
   const acsim_gm *m = a->m;
-  bool checked = m->b.kind != ACSIM_WORKSPACE && a->how == GM_WRITE && b->how == GM_WRITE;
-  if (!read && checked && !line) return; /* "written-twice" tells */
   /* the reader, or the later block, is the place of the fault */
   if (read ? a->how == GM_READ : a->block > b->block) {
     const acsim_trace *t = a;

@@ -199,9 +199,9 @@ struct acsim_session {
   void (*call)(void *);
   void *user;
   int64_t first, count, next, done, arrived, cleared, missing;
-  bool *bounded; /* by row of ac_error_bounds: it ran, and its results may be off */
+  bool *bounded;               /* by row of ac_error_bounds: it ran, and its results may be off */
   int16_t op_bound[ACSIM_OPS]; /* row of ac_error_bounds of an instruction; -1: exact */
-  int64_t *pick; /* the blocks that run, ascending; NULL: [first, first + count) */
+  int64_t *pick;               /* the blocks that run, ascending; NULL: [first, first + count) */
   uint64_t phase;
   uint8_t *state;       /* acsim_block_state by rank */
   acsim_traces *traces; /* what the blocks did to global memory since the last SyncAll, by rank */
@@ -241,6 +241,8 @@ int64_t acsim_position_of(const acsim_session *s, int64_t index);
 void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...)
     AC_PRINTF(5, 6);
 /* The same, of a pair of accesses: merged by both places. */
+/* Has a fault or warning of that kind been reported? Between launches only. */
+bool acsim_fault_seen(const acsim_session *s, const char *kind);
 void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
                       const char *fmt, ...) AC_PRINTF(6, 7);
 /* Ends the block: it could not go on (a deadlock on the device). */

@@ -453,7 +453,7 @@ void acsim_gm_report(acsim_session *s) {
       acsim_fault(s, NULL, "never-written", (acsim_at){0}, "%s of %s %s never written (%lld of %lld)",
                   elements(s->arena, &never), m->b.name, never.count == 1 ? "is" : "are", (long long)never.count,
                   (long long)m->elems);
-    if (!m->twice) continue;
+    if (!m->twice || acsim_fault_seen(s, "hazard-waw")) continue; /* that tells more of the same */
     runs twice = find_runs(m->twice, m->elems, false);
     acsim_fault(s, NULL, "written-twice", m->twice_at, "%s of %s %s written more than once (%lld of %lld)",
                 elements(s->arena, &twice), m->b.name, twice.count == 1 ? "is" : "are", (long long)twice.count,

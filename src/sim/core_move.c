@@ -278,4 +278,6 @@ void acsim_fill_gm(const acsim_global *dst, int32_t type, const void *value, int
                 what);
   if (!acsim_gm_touch(b, AC_PIPE_MTE3, what, AT, dst, 0, n * es, GM_FILL)) return;
   for (int64_t i = 0; i < n; i++) memcpy(dst->ptr + i * es, value, (size_t)es);
+  /* CANN 8.1 highlevel_api, init_global_memory_v220_impl.h, ends with a barrier of MTE3; the others: assumed to do as it does */
+  acsim_pipe_barrier(AC_PIPE_MTE3, file, line);
 }

@@ -60,7 +60,7 @@ typedef struct {
   void *
       data; /* from ac_sim_alloc: shared with the child. Only the tensor's own bytes: the core checks bounds itself */
   int64_t bytes;
-  bool output;     /* poisoned before the run; every element must be written exactly once */
+  bool output;     /* poisoned before the run; every element must be written */
   bool also_input; /* in place: not poisoned, may be written once */
   int list;    /* neighbours with the same number above 0 are one DYNAMIC parameter: the kernel gets a list of them */
   bool absent; /* an OPTIONAL parameter that is not given: only `name` and `output` count, the kernel gets NULL */

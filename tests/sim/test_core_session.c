@@ -52,7 +52,8 @@ static void copy_eight(void *user) {
 static size_t faults(acsim_session *s, const char *kind, const char *text) {
   size_t n, hits = 0;
   acsim_finish(s);
-  const ac_sim_fault *f = acsim_faults(s, &n, NULL);
+  const ac_sim_fault_kind *k = ac_sim_fault_kind_of(kind);
+  const ac_sim_fault *f = k && k->warning ? acsim_warnings(s, &n) : acsim_faults(s, &n, NULL);
   for (size_t i = 0; i < n; i++) hits += !strcmp(f[i].kind, kind) && (!text || strstr(f[i].message, text));
   assert_int_equal(hits, n);
   return n;

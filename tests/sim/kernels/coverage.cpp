@@ -124,7 +124,8 @@ static void k_gatherb(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     Muls(o, o, int32_t(-32), 16);
     Adds(o, o, int32_t(32 * 15), 16);
     Gatherb(d.template ReinterpretCast<uint32_t>(), s.template ReinterpretCast<uint32_t>(),
-            o.template ReinterpretCast<uint32_t>(), 2, {1, 8}); /* uint16_t and uint32_t are all it takes (docs/zh, Gatherb) */
+            o.template ReinterpretCast<uint32_t>(), 2,
+            {1, 8}); /* uint16_t and uint32_t are all it takes (docs/zh, Gatherb) */
   });
 }
 CHECK(c_gatherb, float, 128, x[(15 - i / 8) * 8 + i % 8])
@@ -312,6 +313,7 @@ static void k_fill_twice(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   y.SetGlobalBuffer((__gm__ float *)b, N);
   InitGlobalMemory(y, N, 2.0f);
   on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { DataCopy(d, s, N); });
+  PipeBarrier<PIPE_ALL>(); /* in order: a warning */
   on_tile<float>(a, b, N, N, [](auto d, auto s, auto &) { DataCopy(d, s, N); });
 }
 

@@ -514,6 +514,31 @@ static void gather_past(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.out.FreeTensor(o);
 }
 
+/* Not allowed in place, and right all the same where no lane reads what another has written: so the run goes on. */
+static void gather_in_place(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  Frame f(a, b);
+  TBuf<TPosition::VECCALC> buf;
+  f.pipe.InitBuffer(buf, N * sizeof(int32_t));
+  auto t = f.load();
+  auto o = buf.Get<int32_t>();
+  CreateVecIndex(o, (int32_t)0, N);
+  ShiftRight(o, o, (int32_t)3, N);
+  ShiftLeft(o, o, (int32_t)5, N);
+  Gather(t, t, o.ReinterpretCast<uint32_t>(), 0u, N);
+  auto d = f.out.AllocTensor<float>();
+  Adds(d, t, 0.0f, N);
+  f.in.FreeTensor(t);
+  f.store(d);
+}
+static void count_up(void *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) static_cast<float *>(x)[i] = (float)i;
+}
+static int64_t first_of_eight(const void *, const void *y) {
+  for (int i = 0; i < N; i++)
+    if (static_cast<const float *>(y)[i] != (float)(i / 8 * 8)) return i;
+  return -1;
+}
+
 static int64_t twos(const void *, const void *y) {
   for (int i = 0; i < N; i++)
     if (static_cast<const float *>(y)[i] != 2.0f) return i;
@@ -584,5 +609,6 @@ static const sim_case table[] = {
     CASE(atomic_unwritten, "read-poison", "256 elements of y"),
     {"pad_on_310", pad_on_310, 1, 4, N, N, 0, "not-on-chip", "Ascend310P3", nullptr, nullptr, 0, 1, 0},
     CASE(gather_past, "ub-out-of-bounds", "src reads"),
+    {"gather_in_place", gather_in_place, 1, 4, N, N, 0, "overlap", "share byte", count_up, first_of_eight, 0, 0, 0},
 };
 SIM_CASES(table);

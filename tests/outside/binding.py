@@ -49,7 +49,9 @@ class Binding:
         text = re.sub(r'//[^\n]*', '', text)
         text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
         self.functions = {}
-        for m in re.finditer(r'^[\w:<>&][\w:<>&\*, \t]*?[\s&](\w+)\s*\(', text, re.M):
+        for m in re.finditer(r'^[ \t]?[\w:<>&][\w:<>&\*, \t]*?[\s&](\w+)\s*\(', text, re.M):
+            if m.group(1) in ('if', 'for', 'while', 'switch'):
+                continue
             try:
                 params, end = balanced(text, m.end() - 1, '()')
             except ValueError:

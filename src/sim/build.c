@@ -344,6 +344,8 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
   ac_build_args(b, &args, c.std);
   if (c.std) ac_push(b->a, &args, "-DACSIM_HOST_STL=1");
   if (c.std) ac_push(b->a, &args, "-fexceptions"); /* host code may throw; nothing catches it but itself */
+  /* CANN links the parts of op_host into several libraries, so that their headers may hold functions that are not inline. */
+  if (b->s->host_more) ac_push(b->a, &args, "-Wl,-z,muldefs");
   ac_strvec key_args = args;
   ac_push(b->a, &key_args, NULL);
   char *key =

@@ -434,16 +434,19 @@ static void elementwise_repeat(const call *c) {
       !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
     return;
   int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
-  acsim_undefined u = {0};
-  if (v->repeat->repeat > 1 && acsim_vec_plain(c, c->from, v->repeat->repeat, how)) return;
+  acsim_undefined own = {0}, *u = c->both ? c->both : &own;
+  if (v->repeat->repeat > 1 && acsim_vec_plain(c, c->from, v->repeat->repeat, how)) {
+    for (int i = 0; i < 3; i++) u->defined[i]++; /* all of them were */
+    return;
+  }
   for (int k = c->from; k < c->from + v->repeat->repeat; k++) {
     if (acsim_vec_plain(c, k, 1, how)) {
-      for (int i = 0; i < 3; i++) u.defined[i]++; /* all of them were */
-    } else if (!one_repeat(c, k, &u)) {
+      for (int i = 0; i < 3; i++) u->defined[i]++;
+    } else if (!one_repeat(c, k, u)) {
       return;
     }
   }
-  acsim_undefined_report(c, &u);
+  if (!c->both) acsim_undefined_report(c, u);
 }
 
 static void select_repeat(const call *c) {
@@ -848,12 +851,16 @@ static uint64_t with_repeat(const call *given) {
   acsim_vec_check_overlap(c, n);
   masks(r.mask, c->lanes);
   r.repeat = (int32_t)(n / c->lanes);
+  acsim_undefined u = {0};
   c->counted = true;
+  c->both = &u;
   if (r.repeat) one_repeat_call(c);
   c->from = r.repeat;
   masks(r.mask, tail);
   r.repeat = 1;
-  return tail ? one_repeat_call(c) : 0;
+  uint64_t left = tail ? one_repeat_call(c) : 0;
+  acsim_undefined_report(c, &u);
+  return left;
 }
 
 /* An instruction that has no contiguous form: by count it runs in counter mode, with the default strides. */
@@ -911,7 +918,8 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
             false,
             0,
             false,
-            false};
+            false,
+            NULL};
   acsim_order_begin(c.b);
   c.saturate = acsim_saturates(c.b);
   c.lanes = REPEAT_BYTES / (c.es > c.ds ? c.es : c.ds);

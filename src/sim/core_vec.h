@@ -8,6 +8,13 @@
 
 enum { REPEAT_BYTES = 256, BLOCK_BYTES = 32, MAX_LANES = 128, MAX_REPEAT = 255 };
 
+/* Undefined lanes of an instruction that runs repeat by repeat (core_undefined.c). */
+typedef struct {
+  uint8_t lanes[MAX_LANES];
+  bool any;
+  int64_t defined[3], seen[3];
+} acsim_undefined;
+
 typedef struct {
   acsim_block *b;
   const acsim_vector *v;
@@ -15,9 +22,10 @@ typedef struct {
   acsim_at at;
   int es, ds, lanes; /* bytes of a source and of a destination element; lanes of a repeat */
   bool saturate;
-  int from;     /* number of the first repeat: counter mode runs the last, partial one apart */
-  bool counted; /* counter mode: no limit on repeats */
-  bool shared;  /* gathers: dst and a source may meet */
+  int from;              /* number of the first repeat: counter mode runs the last, partial one apart */
+  bool counted;          /* counter mode: no limit on repeats */
+  bool shared;           /* gathers: dst and a source may meet */
+  acsim_undefined *both; /* counter mode: of both parts, reported after the second */
 } call;
 
 /* Offset of a lane from the start of its repeat; is it on? */
@@ -56,11 +64,6 @@ void acsim_mask_check(const call *c);
 const uint8_t *acsim_undefined_lanes(const call *c, bool reads_dst, int64_t n);
 void acsim_undefined_mark(const call *c, const uint8_t *lanes, int64_t n);
 /* The same repeat by repeat: each source (0: a, 1: b, 2: dst), the result, and at the end what is a fault. */
-typedef struct {
-  uint8_t lanes[MAX_LANES];
-  bool any;
-  int64_t defined[3], seen[3];
-} acsim_undefined;
 void acsim_undefined_repeat(const call *c, acsim_undefined *u, int which, const acsim_local *t, int64_t off,
                             int bytes, int block_stride);
 void acsim_undefined_scatter(const call *c, acsim_undefined *u, int64_t off);

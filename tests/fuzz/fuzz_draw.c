@@ -853,8 +853,15 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     case FZ_MERGE: draw_sort(r, w, c); break;
     default: draw_move(r, w, c); break;
     }
-    for (int i = 0; i < 36; i++) { /* nothing lies before UB */
-      fz_view *v = i < 32 ? &c->list[i] : i == 32 ? &c->dst : i == 33 ? &c->a : i == 34 ? &c->b : &c->c;
+    for (int g = 0; g < 32; g += 16) { /* nothing lies before UB; a list keeps its distances */
+      int64_t low = 0;
+      for (int i = g; i < g + 16; i++)
+        if (c->list[i].buf >= 0 && m->buf[c->list[i].buf].base + c->list[i].off < low)
+          low = m->buf[c->list[i].buf].base + c->list[i].off;
+      for (int i = g; i < g + 16; i++) c->list[i].off += (31 - low) / 32 * 32;
+    }
+    for (int i = 0; i < 4; i++) {
+      fz_view *v = i == 0 ? &c->dst : i == 1 ? &c->a : i == 2 ? &c->b : &c->c;
       if (v->buf >= 0 && m->buf[v->buf].base + v->off < 0) v->off = 0;
     }
     return;

@@ -138,6 +138,23 @@ static void gather_mask_pattern(void) {
   acsim_repeat r = first(64, 1);
   vec(ACSIM_OP_GatherMask, ACSIM_F32, ACSIM_F32, &r, 0, 4096, 0, -1, 0, 0);
 }
+/* Whether an operand has any defined lane is asked of the whole call, also where counter mode runs its last repeat apart. */
+static void counter_undefined_tail(void) {
+  acsim_repeat r = first(67, 1);
+  acsim_mask_counter(1, HERE);
+  memset(state(8192 + 256), 0, 12);
+  vec(ACSIM_OP_Min, ACSIM_F32, ACSIM_F32, &r, 0, 4096, 0, 8192, 0, 0);
+  acsim_mask_counter(0, HERE);
+  assert_int_equal(*state(4096 + 255), 0xff);
+  for (uint32_t i = 0; i < 12; i++) assert_int_equal(*state(4096 + 256 + i), 0);
+}
+static void counter_undefined_all(void) {
+  acsim_repeat r = first(67, 1);
+  acsim_mask_counter(1, HERE);
+  memset(state(8192), 0, 268);
+  vec(ACSIM_OP_Min, ACSIM_F32, ACSIM_F32, &r, 0, 4096, 0, 8192, 0, 0);
+  acsim_mask_counter(0, HERE);
+}
 /* docs/zh, Gatherb: a block stride of 0 counts as 1. */
 static void gatherb_stride(void) {
   acsim_repeat r = first(64, 1);
@@ -336,6 +353,8 @@ static const struct {
     GOOD(relu_of_int16),
     GOOD(copy_counter),
     GOOD(gather_mask_mode),
+    GOOD(counter_undefined_tail),
+    {"counter_undefined_all", counter_undefined_all, "read-poison"},
     GOOD(gatherb_stride),
     GOOD(compare_blocks_apart),
     GOOD(compare_in_place),

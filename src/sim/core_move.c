@@ -13,8 +13,9 @@ static void written(acsim_block *b, const acsim_local *t, int64_t off, int64_t n
 static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim_local *x, int64_t xn,
                         const acsim_local *y, int64_t yn) {
   if (x->mem != y->mem || x->addr + xn <= y->addr || y->addr + yn <= x->addr) return;
+  int64_t x_end = x->addr + xn, y_end = y->addr + yn;
   acsim_fault(b->s, b, "overlap", at, "%s: bytes %u..%lld and %u..%lld of the memory overlap", op, x->addr,
-              (long long)(x->addr + xn), y->addr, (long long)(y->addr + yn));
+              (long long)x_end, y->addr, (long long)y_end);
 }
 
 /* ---- transposes ---- */

@@ -224,7 +224,8 @@ static void cast_in_place(const call *c, int64_t n) {
   uint8_t tmp[REPEAT_BYTES];
   for (int64_t at = 0; at < n; at += c->lanes) {
     int64_t m = n - at < c->lanes ? n - at : c->lanes;
-    acsim_vec_compute(c, tmp, acsim_data(c->b, c->v->a, at * c->es), NULL, m);
+    const uint8_t *from = acsim_data(c->b, c->v->a, at * c->es);
+    acsim_vec_compute(c, tmp, from, from, m); /* a Cast has one source */
     memcpy(acsim_data(c->b, c->v->dst, at * c->ds), tmp, (size_t)(m * c->ds));
   }
 }

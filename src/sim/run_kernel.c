@@ -79,8 +79,8 @@ static void field_problem(const kernel *k, const ac_sim_field *f, const acsim_se
     size_t n = 0;
     while (k->l->known_fields && k->l->known_fields[n]) n++;
     const char *near = n ? ac_nearest(f->path, k->l->known_fields, n) : NULL;
-    ac_run_problem_note(k->o, AC_RUN_ARGUMENTS, "tiling: %s has no field '%s'%s%s%s; its fields are %s", name, f->path,
-                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+    ac_run_problem_note(k->o, AC_RUN_ARGUMENTS, "tiling: %s has no field '%s'%s%s%s; its fields are %s", name,
+                        f->path, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
                         *fields ? fields : "not known");
   }
 }

@@ -120,7 +120,8 @@ CHECK_F32(c_repeat, i < 192 && i % 2 ? x[i] * 2 + 1 : x[i] * 2)
 static void k_accumulate(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_tile<float>(a, b, N, 64, [](auto d, auto s, auto &) {
     Duplicate(d, 0.0f, 64);
-    Add(d, s, d, 64, 3, {1, 1, 1, 0, 8, 0}); /* the sum is src1: only there may a repeat read what the one before wrote */
+    Add(d, s, d, 64, 3,
+        {1, 1, 1, 0, 8, 0}); /* the sum is src1: only there may a repeat read what the one before wrote */
   });
 }
 static int64_t c_accumulate(const void *px, const void *py) {

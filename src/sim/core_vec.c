@@ -163,7 +163,7 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
   case ACSIM_OP_FusedMulAdd:
   case ACSIM_OP_FusedMulAddRelu: { /* d = d * a + b */
     float t[MAX_LANES];
-    for (int64_t k = 0; k < n; k += MAX_LANES) {
+    for (int64_t k = 0; b && k < n; k += MAX_LANES) {
       int64_t m = n - k < MAX_LANES ? n - k : MAX_LANES;
       uint8_t *dk = (uint8_t *)d + k * c->ds;
       memcpy(t, (const uint8_t *)b + k * c->es, (size_t)(m * c->es));

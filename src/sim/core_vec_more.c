@@ -66,7 +66,7 @@ void acsim_vec_gather(const call *given) {
   c->shared = may_share(c, bytes);
   if (c->shared) {
     acsim_vec_track_begin();
-    if (c->counted) /* counter mode: of both parts */
+    if (c->counted && v->repeat) /* counter mode: of both parts */
       for (int64_t n = 0; n < (int64_t)c->b->mask[0]; n++)
         note_element(c, (element){n, n / c->lanes * v->repeat->dst_repeat * BLOCK_BYTES + n % c->lanes * c->es});
     else

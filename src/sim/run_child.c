@@ -104,7 +104,7 @@ static acsim_host_attr host_attr(const ac_sim_attr *a) {
 static bool fill_call(const ac_run_job *j, acsim_host_call *c) {
   c->op_type = j->lib->spec.op_type;
   c->chip = ac_run_host_chip(j->lib->spec.chip);
-  const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
+  const ac_sim_tensor *t[ACSIM_HOST_TENSORS] = {0};
   c->n_inputs = in_order(j, false, t);
   for (int i = 0; i < c->n_inputs; i++) host_tensor(&c->inputs[i], t[i]);
   c->n_outputs = in_order(j, true, t);
@@ -372,7 +372,7 @@ static uint64_t *shape_output(const ac_run_job *j, acsim_session *s) {
 
 /* What the kernel said: that much of the output has to be written. */
 static void take_shapes(const ac_run_job *j, acsim_session *s, const uint64_t *w) {
-  const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
+  const ac_sim_tensor *t[ACSIM_HOST_TENSORS] = {0};
   int n = in_order(j, true, t);
   for (int i = 0; i < n; i++) {
     if (!j->out->call.output_computed[i]) continue;

@@ -662,26 +662,35 @@ static void whole_reduce(const call *c) {
   }
 }
 
-/* ReduceSum/Max/Min with mask and repeat: results of the repeats, then a tree over those too. */
+/* ReduceSum/Max/Min with mask and repeat: results of the repeats, then a tree over those too. Counter mode comes in two parts: all with the
+ * first. */
 static void reduce_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   bool sum = v->op == ACSIM_OP_ReduceSum, index = !sum && v->mode;
-  if (mask_empty(c) || r->repeat <= 0) return;
-  int64_t need = work_bytes(c, r->repeat);
+  if (mask_empty(c) || r->repeat <= 0 || c->from) return;
+  int64_t total = c->counted ? (int64_t)c->b->mask[0] : -1;
+  int64_t n = total >= 0 ? (total + c->lanes - 1) / c->lanes : r->repeat, tail = total >= 0 ? total % c->lanes : 0;
+  int64_t need = work_bytes(c, n);
   acsim_access x[] = {{"dst", v->dst, 0, index ? 2 * c->es : c->es, index ? 2 * c->es : c->es, ACSIM_WRITE},
                       {"the work tensor", v->b, 0, need, BLOCK_BYTES, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2) || !acsim_vec_check_start(c, "src", v->a, BLOCK_BYTES))
     return;
-  int64_t n = r->repeat;
   uint8_t *part = ac_alloc_n(c->b->arena, (size_t)n, (size_t)c->es), lanes[REPEAT_BYTES];
   best all = {0};
+  acsim_repeat few = *r;
+  acsim_vector end = *v;
+  call last = *c;
+  masks(few.mask, tail);
+  end.repeat = &few;
+  last.v = &end;
   for (int64_t k = 0; k < n; k++) {
+    const call *one = tail && k == n - 1 ? &last : c;
     int64_t oa = k * r->a_repeat * BLOCK_BYTES;
     best m = {0};
-    if (!acsim_vec_touch_repeat(c, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
-    acsim_vec_gather_repeat(c, lanes, v->a, oa, c->es, r->a_block);
-    reduce_one(c, lanes, &m, part + k * c->es);
+    if (!acsim_vec_touch_repeat(one, "src", v->a, oa, c->es, r->a_block, ACSIM_READ)) return;
+    acsim_vec_gather_repeat(one, lanes, v->a, oa, c->es, r->a_block);
+    reduce_one(one, lanes, &m, part + k * c->es);
     if (!sum && (!all.any || better(v->op, m.value, all.value))) all = (best){m.value, k * c->lanes + m.index, true};
   }
   for (; sum && n > 1; n = (n + c->lanes - 1) / c->lanes)

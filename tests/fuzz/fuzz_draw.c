@@ -388,11 +388,10 @@ static void draw_element(fz_rng *r, where w, fz_case *c) {
 }
 
 static void draw_compare(fz_rng *r, where w, fz_case *c) {
-  int64_t es = fz_bytes[c->type], lanes = 256 / es;
   bool scalar = c->op == ACSIM_OP_CompareScalar, reg = !scalar && fz_one_in(r, 4);
   if (reg) c->dst_type = c->type;
   if (reg && !fz_one_in(r, 20)) c->type = c->dst_type = PICK(r, ACSIM_F16, ACSIM_F32);
-  es = fz_bytes[c->type], lanes = 256 / es;
+  int64_t es = fz_bytes[c->type], lanes = 256 / es;
   random_scalar(r, c);
   c->repeated = reg || fz_one_in(r, 2);
   c->counter = false;
@@ -442,7 +441,6 @@ static void draw_reduce(fz_rng *r, where w, fz_case *c) {
       c->op == ACSIM_OP_WholeReduceSum || c->op == ACSIM_OP_WholeReduceMax || c->op == ACSIM_OP_WholeReduceMin;
   c->b = c->c = nowhere;
   c->repeated = !all || fz_one_in(r, 2);
-  if (all && c->repeated) c->counter = false;
   if (all) c->mode = c->op == ACSIM_OP_ReduceSum ? 0 : (int)fz_in(r, 0, 1);
   if (whole) c->mode = c->op == ACSIM_OP_WholeReduceSum ? 0 : (int)fz_in(r, 0, 3);
   acsim_repeat *p = &c->r;

@@ -232,7 +232,7 @@ void acsim_cmp_mask_set(const acsim_local *src, const char *file, int32_t line) 
 void acsim_vec_accumulate(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  float total = 0;
+  float total = c->from ? (float)c->b->acc : 0;
   for (int k = c->from; k < c->from + r->repeat; k++) {
     uint8_t lanes[REPEAT_BYTES] = {0}, sum[4] = {0};
     int64_t o = (int64_t)k * r->a_repeat * BLOCK_BYTES;

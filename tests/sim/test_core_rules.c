@@ -173,6 +173,11 @@ static void counter_reduce(void) {
   assert_true(*(float *)data(4096) == 0);
   assert_int_equal(*(int32_t *)data(4096 + 4), 0);
 }
+static void counter_accumulate(void) {
+  acsim_repeat r = first(67, 1);
+  counted(ACSIM_OP_AccumulateSum, 0, &r);
+  assert_true(acsim_accumulated() == 67 * 33);
+}
 /* docs/zh, Gatherb: a block stride of 0 counts as 1. */
 static void gatherb_stride(void) {
   acsim_repeat r = first(64, 1);
@@ -374,6 +379,7 @@ static const struct {
     GOOD(counter_undefined_tail),
     {"counter_undefined_all", counter_undefined_all, "read-poison"},
     GOOD(counter_reduce),
+    GOOD(counter_accumulate),
     GOOD(gatherb_stride),
     GOOD(compare_blocks_apart),
     GOOD(compare_in_place),

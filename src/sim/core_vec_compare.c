@@ -64,7 +64,7 @@ static void compare_strided(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int per = BLOCK_BYTES / c->es;
-  for (int k = 0; k < r->repeat; k++) {
+  for (int k = c->from; k < c->from + r->repeat; k++) {
     uint8_t a[REPEAT_BYTES], b[REPEAT_BYTES], bits[MAX_LANES / 8], known[MAX_LANES / 8] = {0};
     int64_t oa = (int64_t)k * r->a_repeat * BLOCK_BYTES, ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
     acsim_access to = {"dst", v->dst, (int64_t)k * c->lanes / 8, c->lanes / 8, 1, ACSIM_WRITE};

@@ -178,6 +178,15 @@ static void counter_accumulate(void) {
   counted(ACSIM_OP_AccumulateSum, 0, &r);
   assert_true(acsim_accumulated() == 67 * 33);
 }
+static void counter_compare(void) {
+  acsim_repeat r = first(67, 1);
+  r.a_block = 2;
+  r.a_repeat = 16;
+  for (int i = 0; i < 128; i++) ((float *)data(512))[i] = -1, ((float *)data(2048))[i] = 0;
+  memset(data(4096), 0, 16);
+  counted(ACSIM_OP_Compare, 0, &r);
+  for (uint32_t i = 8; i < 16; i++) assert_int_equal(*(uint8_t *)data(4096 + i), 0xff);
+}
 /* docs/zh, Gatherb: a block stride of 0 counts as 1. */
 static void gatherb_stride(void) {
   acsim_repeat r = first(64, 1);
@@ -380,6 +389,7 @@ static const struct {
     {"counter_undefined_all", counter_undefined_all, "read-poison"},
     GOOD(counter_reduce),
     GOOD(counter_accumulate),
+    GOOD(counter_compare),
     GOOD(gatherb_stride),
     GOOD(compare_blocks_apart),
     GOOD(compare_in_place),

@@ -120,7 +120,10 @@ static void run(acsim_block *b, acsim_deferred *o) {
   switch (o->kind) {
   case OP_WAIT: acsim_flag_lower(b, o->event, o->id, o->at); break;
   case OP_SET: acsim_flag_raise(b, o->event, o->id, o->at); break;
-  case OP_BARRIER: acsim_order_barrier(b, o->pipe); break;
+  case OP_BARRIER:
+    acsim_order_barrier(b, o->pipe);
+    acsim_time_barrier(b, o->pipe, o->at);
+    break;
   case OP_VECTOR: acsim_vec(&o->v, o->at.file, o->at.line); break;
   case OP_IN: acsim_copy_in(&o->local[0], &o->global, &o->copy, o->at.file, o->at.line); break;
   case OP_OUT: acsim_copy_out(&o->global, &o->local[1], &o->copy, o->at.file, o->at.line); break;

@@ -1,5 +1,5 @@
 /* Rules of the documents that fuzzing (tests/fuzz) found broken, one case each, through the C functions alone. */
-#include "sim/core_internal.h"
+#include "sim/core_time.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,6 +186,20 @@ static void counter_compare(void) {
   memset(data(4096), 0, 16);
   counted(ACSIM_OP_Compare, 0, &r);
   for (uint32_t i = 8; i < 16; i++) assert_int_equal(*(uint8_t *)data(4096 + i), 0xff);
+}
+/* A PipeBarrier that its pipe keeps, waiting for a flag, takes its time like any other. */
+static void kept_barriers(void) {
+  enum { MTE2_V = 4, PIPE_V = 1 }; /* as HardEvent and pipe_t count */
+  acsim_block *b = acsim_here("the test");
+  int64_t took[2];
+  for (int n = 0; n < 2; n++) {
+    int64_t start = acsim_time_counter(b);
+    acsim_flag_wait(MTE2_V, 0, HERE);
+    for (int i = 0; i < 1000 * n; i++) acsim_pipe_barrier(PIPE_V, HERE);
+    acsim_flag_set(MTE2_V, 0, HERE);
+    took[n] = acsim_time_counter(b) - start;
+  }
+  assert_true(took[1] > took[0]);
 }
 /* docs/zh, Gatherb: a block stride of 0 counts as 1. */
 static void gatherb_stride(void) {
@@ -390,6 +404,7 @@ static const struct {
     GOOD(counter_reduce),
     GOOD(counter_accumulate),
     GOOD(counter_compare),
+    GOOD(kept_barriers),
     GOOD(gatherb_stride),
     GOOD(compare_blocks_apart),
     GOOD(compare_in_place),

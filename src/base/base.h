@@ -164,7 +164,14 @@ ac_exit ac_code_exit(ac_code c);
 /* Whole file, NUL-terminated; NULL and a diagnostic (missing, unreadable, a directory, over `max` bytes).
  * max 0: 64 MiB. */
 char *ac_read_file(ac_arena *a, const char *path, size_t max, size_t *len, ac_diags *d);
-bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d); /* temp + rename; keeps errno text */
+/* By a temporary file beside it (gone with Ctrl-C) and a rename; through links, and straight into devices and pipes. Makes no
+ * folder. Keeps errno's text. */
+bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d);
+typedef struct {
+  const void *data;
+  size_t len;
+} ac_piece;
+bool ac_write_pieces(const char *path, const ac_piece *p, int n, ac_diags *d); /* one after another */
 bool ac_mkdirs(const char *path, ac_diags *d);
 bool ac_remove_tree(const char *path); /* true if it is gone */
 bool ac_is_dir(const char *path);

@@ -96,13 +96,16 @@ static bool write_failed(const char *path, int err, ac_diags *d) {
   return false;
 }
 
-static int write_fd(int fd, const char *data, size_t len) {
-  while (len) {
-    ssize_t n = write(fd, data, len);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    data += n;
-    len -= (size_t)n;
+static int write_pieces(int fd, const ac_piece *p, int n) {
+  for (int i = 0; i < n; i++) {
+    const char *data = p[i].data;
+    for (size_t left = p[i].len; left;) {
+      ssize_t k = write(fd, data, left);
+      if (k < 0 && errno == EINTR) continue;
+      if (k < 0) return errno;
+      data += k;
+      left -= (size_t)k;
+    }
   }
   return 0;
 }
@@ -124,34 +127,43 @@ static char *dir_of(ac_arena *a, const char *path) {
   return n ? ac_strndup(a, path, n) : ac_strdup(a, ".");
 }
 
-static bool write_new(ac_arena *a, const char *path, const char *data, size_t len, mode_t mode, ac_diags *d) {
-  const char *temp = fresh_name(a, dir_of(a, path), ac_basename(path), "tmp");
-  int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return write_failed(path, errno, d);
-  int err = write_fd(fd, data, len);
+static bool write_new(ac_arena *a, const char *path, const ac_piece *p, int n, mode_t mode, ac_diags *d) {
+  const char *temp = ac_absolute(a, fresh_name(a, dir_of(a, path), ac_basename(path), "tmp"));
+  ac_cleanup_add(temp, 0); /* goes with Ctrl-C; a full table only loses that */
+  int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err = fd < 0 ? errno : 0;
+  if (!err) err = write_pieces(fd, p, n);
   if (!err && mode && fchmod(fd, mode)) err = errno;
-  if (close(fd) && !err) err = errno; /* a full network disk may only say so here */
+  if (fd >= 0 && close(fd) && !err) err = errno; /* a full network disk may only say so here */
   if (!err && rename(temp, path)) err = errno;
-  if (!err) return true;
-  unlink(temp);
-  return write_failed(path, err, d);
+  if (err && fd >= 0) unlink(temp);
+  ac_cleanup_drop(temp);
+  return !err || write_failed(path, err, d);
+}
+
+/* A device, a pipe, or a link to what is not there yet: nothing to rename over. */
+static bool write_through(const char *path, int flags, const ac_piece *p, int n, ac_diags *d) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (fd < 0) return write_failed(path, errno, d);
+  int err = write_pieces(fd, p, n);
+  if (close(fd) && !err) err = errno;
+  return !err || write_failed(path, err, d);
+}
+
+bool ac_write_pieces(const char *path, const ac_piece *p, int n, ac_diags *d) {
+  struct stat st, link;
+  bool there = !stat(path, &st);
+  if (there && S_ISDIR(st.st_mode)) return write_failed(path, EISDIR, d);
+  if (there && !S_ISREG(st.st_mode)) return write_through(path, 0, p, n, d);
+  if (!there && !lstat(path, &link) && S_ISLNK(link.st_mode)) return write_through(path, O_CREAT, p, n, d);
+  ac_arena *a = ac_arena_new();
+  const char *file = there ? ac_absolute(a, path) : path; /* a link stays one */
+  bool ok = write_new(a, file, p, n, there ? st.st_mode & 07777 : 0, d);
+  ac_arena_free(a);
+  return ok;
 }
 
 bool ac_write_file(const char *path, const char *data, size_t len, ac_diags *d) {
-  struct stat st;
-  bool there = !stat(path, &st);
-  if (there && S_ISDIR(st.st_mode)) return write_failed(path, EISDIR, d);
-  if (there && !S_ISREG(st.st_mode)) { /* /dev/stdout, a pipe: nothing to rename over */
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return write_failed(path, errno, d);
-    int err = write_fd(fd, data, len);
-    if (close(fd) && !err) err = errno;
-    return err ? write_failed(path, err, d) : true;
-  }
-  ac_arena *a = ac_arena_new();
-  bool ok = write_new(a, path, data, len, there ? st.st_mode & 07777 : 0, d);
-  ac_arena_free(a);
-  return ok;
+  return ac_write_pieces(path, &(ac_piece){data, len}, 1, d);
 }
 
 bool ac_mkdirs(const char *path, ac_diags *d) {

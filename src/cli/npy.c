@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -275,61 +274,11 @@ static char *header_text(ac_arena *a, ac_dtype dtype, int rank, const int64_t *d
   return all;
 }
 
-static bool write_all(int fd, const void *p, size_t n) {
-  for (const char *q = p; n;) {
-    ssize_t k = write(fd, q, n);
-    if (k < 0 && errno == EINTR) continue;
-    if (k < 0) return false;
-    q += k;
-    n -= (size_t)k;
-  }
-  return true;
-}
-
-static bool save_failed(const char *path, int err, ac_diags *d) {
-  ac_error(d, AC0102, (ac_loc){.file = path}, "%s", strerror(err));
-  return false;
-}
-
-/* A device, a pipe or a link to what is not there yet: nothing to rename over. */
-static bool save_through(const char *path, const char *head, size_t n, const void *data, size_t bytes, ac_diags *d) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  bool ok = fd >= 0 && write_all(fd, head, n) && write_all(fd, data, bytes);
-  int err = errno;
-  if (fd >= 0 && close(fd) && ok) {
-    ok = false;
-    err = errno;
-  }
-  return ok || save_failed(path, err, d);
-}
-
 bool ac_npy_save(ac_arena *a, const char *path, ac_dtype dtype, int rank, const int64_t *dims, const void *data,
                  ac_diags *d) {
   int64_t bytes = ac_dtypes[dtype].bytes;
   for (int i = 0; i < rank; i++) bytes *= dims[i];
-  size_t n;
-  char *head = header_text(a, dtype, rank, dims, &n);
-  struct stat st;
-  if (!stat(path, &st)) {
-    if (S_ISDIR(st.st_mode)) return save_failed(path, EISDIR, d);
-    if (!S_ISREG(st.st_mode)) return save_through(path, head, n, data, (size_t)bytes, d);
-    char *real = realpath(path, NULL); /* a link stays one */
-    if (!real) return save_failed(path, errno, d);
-    path = ac_strdup(a, real);
-    free(real);
-  } else if (!lstat(path, &st) && S_ISLNK(st.st_mode))
-    return save_through(path, head, n, data, (size_t)bytes, d);
-  const char *slash = strrchr(path, '/');
-  const char *dir = !slash ? "." : slash == path ? "/" : ac_strndup(a, path, (size_t)(slash - path));
-  if (!ac_is_dir(dir)) return save_failed(path, ENOENT, d);
-  char *staging = ac_staging_dir(a, path, d); /* goes with Ctrl-C */
-  if (!staging) return false;
-  char *part = ac_path_join(a, staging, "part.npy");
-  int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool ok = fd >= 0 && write_all(fd, head, n) && write_all(fd, data, (size_t)bytes);
-  if (fd >= 0 && close(fd)) ok = false;
-  if (ok && rename(part, path)) ok = false;
-  if (!ok) save_failed(path, errno, d);
-  ac_staging_abandon(staging);
-  return ok;
+  ac_piece p[2] = {{NULL, 0}, {data, (size_t)bytes}};
+  p[0].data = header_text(a, dtype, rank, dims, &p[0].len);
+  return ac_write_pieces(path, p, 2, d);
 }

@@ -48,6 +48,23 @@ static void writing_keeps_the_mode_and_leaves_no_rest(void **state) {
   assert_false(rmdir(dir)); /* nothing else in it */
 }
 
+static void writing_goes_through_links(void **state) {
+  ac_diags d = fresh(state);
+  char *dir = ac_temp_dir(*state, NULL), *real = ac_path_join(*state, dir, "real");
+  char *link = ac_path_join(*state, dir, "link");
+  struct stat st;
+  assert_false(symlink("real", link));
+  const ac_piece pieces[] = {{"one ", 4}, {"", 0}, {"two", 3}};
+  for (int there = 0; there < 2; there++) {
+    assert_true(ac_write_pieces(link, pieces, 3, &d));
+    assert_false(lstat(link, &st));
+    assert_true(S_ISLNK(st.st_mode));
+    assert_string_equal(ac_read_file(*state, real, 0, NULL, &d), "one two");
+  }
+  assert_false(ac_write_pieces(ac_path_join(*state, dir, "none/f"), pieces, 3, &d)); /* no folder is made */
+  expect(&d, AC0102, "No such file");
+}
+
 static void missing_file(void **state) {
   ac_diags d = fresh(state);
   assert_null(ac_read_file(*state, "/nowhere/x", 0, NULL, &d));
@@ -318,6 +335,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(write_and_read),
       TEST(writing_keeps_the_mode_and_leaves_no_rest),
+      TEST(writing_goes_through_links),
       TEST(missing_file),
       TEST(directory_is_no_file),
       TEST(too_large),

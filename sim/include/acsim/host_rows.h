@@ -12,15 +12,7 @@
 namespace AscendC {
 /* The same data as plain structs, as the kernel has them. */
 namespace tiling {
-#define ACSIM_FIELD(type, name) type name = 0;
-#define X(name)                      \
-  struct name {                      \
-    ACSIM_FIELDS_##name(ACSIM_FIELD) \
-  };
-ACSIM_LIBRARY_TILINGS(X)
-#undef X
-#undef ACSIM_FIELD
-using LogSoftMaxTiling = SoftMaxTiling;
+ACSIM_LIBRARY_STRUCTS
 } // namespace tiling
 
 namespace acsim_detail {

@@ -67,6 +67,16 @@ inline void slices(acsim_slice to[], const AscendC::SliceInfo from[], uint32_t d
     to[i] = {f.startIndex, f.endIndex, f.stride, f.burstLen, of_tensor ? shape.shape[i] : f.shapeValue};
   }
 }
+/* Where the source's first shapeValue is 0, the tensors' ShapeInfo says how long each dimension is. */
+struct slice_copy {
+  acsim_slice dst[AscendC::K_MAX_SHAPE_DIM], src[AscendC::K_MAX_SHAPE_DIM];
+  template <typename D, typename S>
+  slice_copy(const D &d, const AscendC::SliceInfo to[], const S &s, const AscendC::SliceInfo from[], uint32_t dims) {
+    bool of_tensor = dims && !from[0].shapeValue;
+    slices(dst, to, dims, of_tensor, d.GetShapeInfo());
+    slices(src, from, dims, of_tensor, s.GetShapeInfo());
+  }
+};
 } // namespace acsim
 
 namespace AscendC {
@@ -125,24 +135,18 @@ void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Da
   acsim_copy c = acsim::copy_pad<T>(p, true, false);
   acsim_copy_out(&dst.view_, &src.view_, &c, file, line);
 }
-/* Slices: where the source's first shapeValue is 0, the tensors' ShapeInfo says how long each dimension is. */
+/* Slices. */
 template <typename T>
 void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const SliceInfo dstSliceInfo[],
               const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, ACSIM_AT) {
-  acsim_slice d[K_MAX_SHAPE_DIM], s[K_MAX_SHAPE_DIM];
-  bool own = dimValue && !srcSliceInfo[0].shapeValue;
-  acsim::slices(d, dstSliceInfo, dimValue, own, dst.GetShapeInfo());
-  acsim::slices(s, srcSliceInfo, dimValue, own, src.GetShapeInfo());
-  acsim_copy_slices(&dst.view_, &src.view_, true, acsim::type_of<T>::id, d, s, dimValue, file, line);
+  acsim::slice_copy both(dst, dstSliceInfo, src, srcSliceInfo, dimValue);
+  acsim_copy_slices(&dst.view_, &src.view_, true, acsim::type_of<T>::id, both.dst, both.src, dimValue, file, line);
 }
 template <typename T>
 void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const SliceInfo dstSliceInfo[],
               const SliceInfo srcSliceInfo[], const uint32_t dimValue = 1, ACSIM_AT) {
-  acsim_slice d[K_MAX_SHAPE_DIM], s[K_MAX_SHAPE_DIM];
-  bool own = dimValue && !srcSliceInfo[0].shapeValue;
-  acsim::slices(d, dstSliceInfo, dimValue, own, dst.GetShapeInfo());
-  acsim::slices(s, srcSliceInfo, dimValue, own, src.GetShapeInfo());
-  acsim_copy_slices(&src.view_, &dst.view_, false, acsim::type_of<T>::id, d, s, dimValue, file, line);
+  acsim::slice_copy both(dst, dstSliceInfo, src, srcSliceInfo, dimValue);
+  acsim_copy_slices(&src.view_, &dst.view_, false, acsim::type_of<T>::id, both.dst, both.src, dimValue, file, line);
 }
 /* With DataCopyEnhancedParams: its fields only matter to copies out of L0C. */
 template <typename T>

@@ -113,13 +113,5 @@ constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {true, 0, 0, SoftmaxMode::SOFTMAX_
 } // namespace AscendC
 
 /* The library's own tiling data: plain numbers that its host functions fill. (kernel_tiling.h, 8.1) */
-#define ACSIM_FIELD(type, name) type name = 0;
-#define X(name)                      \
-  struct name {                      \
-    ACSIM_FIELDS_##name(ACSIM_FIELD) \
-  };
-ACSIM_LIBRARY_TILINGS(X)
-#undef X
-#undef ACSIM_FIELD
-using LogSoftMaxTiling = SoftMaxTiling;
+ACSIM_LIBRARY_STRUCTS
 #endif

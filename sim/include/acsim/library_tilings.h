@@ -83,14 +83,8 @@
    F(uint32_t, inputTailPos) F(uint32_t, meanVarRoundSize) F(uint32_t, meanVarTailSize) \
    F(uint32_t, meanVarTailPos) F(uint32_t, bshCurLength) F(uint32_t, bsCurLength) F(float, factor) \
    F(bool, smallShape)
-#define ACSIM_FIELDS_DeepNormTiling(F) F(uint32_t, bLength) F(uint32_t, sLength) F(uint32_t, hLength) \
-   F(uint32_t, originalHLength) F(uint32_t, inputXSize) F(uint32_t, meanVarSize) F(uint32_t, numberOfTmpBuf) \
-   F(uint32_t, meanTmpTensorPos) F(uint32_t, meanTmpTensorSize) F(uint32_t, varianceTmpTensorPos) \
-   F(uint32_t, varianceTmpTensorSize) F(uint32_t, tmpBufSize) F(uint32_t, oneTmpSize) \
-   F(uint32_t, firstTmpStartPos) F(uint32_t, secondTmpStartPos) F(uint32_t, thirdTmpStartPos) \
-   F(uint32_t, loopRound) F(uint32_t, inputRoundSize) F(uint32_t, inputTailSize) F(uint32_t, inputTailPos) \
-   F(uint32_t, meanVarRoundSize) F(uint32_t, meanVarTailSize) F(uint32_t, meanVarTailPos) \
-   F(uint32_t, bshCurLength) F(uint32_t, bsCurLength) F(float, lastDimValueBack)
+/* the same in 8.1 */
+#define ACSIM_FIELDS_DeepNormTiling(F) ACSIM_FIELDS_LayerNormTiling(F)
 #define ACSIM_FIELDS_ConfusionTransposeTiling(F) F(uint32_t, param0) F(uint32_t, param1) F(uint32_t, param2) \
    F(uint32_t, param3) F(uint32_t, param4) F(uint32_t, param5) F(uint32_t, param6) F(uint32_t, param7) \
    F(uint32_t, param8) F(uint32_t, param9) F(uint32_t, param10) F(uint32_t, param11) F(uint32_t, param12) \
@@ -100,4 +94,11 @@
   X(SoftMaxTiling) X(UnPadTiling) X(PadTiling) X(TopkTiling) X(LayerNormTiling) X(LayerNormSeparateTiling) X(LayerNormGradTiling) \
   X(LayerNormGradBetaTiling) X(RmsNormTiling) X(BatchNormTiling) X(GroupNormTiling) X(DeepNormTiling) X(ConfusionTransposeTiling)
 // clang-format on
+/* All of them as plain structs, in the namespace where this stands. */
+#define ACSIM_LIBRARY_FIELD(type, name) type name = 0;
+#define ACSIM_LIBRARY_STRUCT(name)           \
+  struct name {                              \
+    ACSIM_FIELDS_##name(ACSIM_LIBRARY_FIELD) \
+  };
+#define ACSIM_LIBRARY_STRUCTS ACSIM_LIBRARY_TILINGS(ACSIM_LIBRARY_STRUCT) using LogSoftMaxTiling = SoftMaxTiling;
 #endif

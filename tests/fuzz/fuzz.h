@@ -2,7 +2,7 @@
  *
  * fuzz_naive*.c know the documentation (asc-devkit docs/zh, Atlas A2) and nothing of src/sim: every lane by itself, every byte
  * by itself, values in double or in integers of 128 bits, formats of 16 bits by their definition. fuzz_core.c is the only file
- * that calls the simulator. A case is one call with all its parameters; draw.c draws it, shrink in main.c makes it smaller.
+ * that calls the simulator. A case is one call with all its parameters; fuzz_draw.c draws it, shrink in fuzz_main.c makes it smaller.
  */
 #ifndef AC_FUZZ_H
 #define AC_FUZZ_H
@@ -156,7 +156,8 @@ typedef struct {
 void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c);
 const char *fz_name(const fz_case *c);
 void fz_print(FILE *f, const fz_case *c);
-/* Content for the operands of a case, written to the model; *from and *to: what has changed. */
+void fz_settle(fz_case *c); /* the mask bits that the headers make of a number of lanes */
+/* Content for the operands of a case, written to the model. */
 void fz_fill(fz_machine *m, const fz_case *c);
 
 /* ---- the headers (fuzz_headers.cpp): false if they have no such call ---- */
@@ -166,6 +167,7 @@ bool fz_copy_through_headers(const fz_case *c, const acsim_local *dst, const acs
                              int32_t line);
 
 /* ---- the simulator (fuzz_core.c) ---- */
+extern uint64_t fz_headers_calls; /* how many calls went through the C++ headers */
 typedef struct {
   int difference;  /* number of the first case that differs; -1: none */
   char text[1024]; /* what differs */

@@ -24,7 +24,7 @@ typedef struct {
   int line;
 } core;
 
-uint64_t through_headers; /* calls */
+uint64_t fz_headers_calls; /* calls */
 static void call_vector(core *k, const fz_case *c) {
   acsim_local dst, a, b, m;
   acsim_vector v = {.op = (uint8_t)c->op,
@@ -41,7 +41,7 @@ static void call_vector(core *k, const fz_case *c) {
   if (c->repeated) v.repeat = &c->r;
   v.by_register = c->by_register;
   if (c->headers && fz_through_headers(c, v.dst, v.a, v.b, v.c, k->line)) {
-    through_headers++;
+    fz_headers_calls++;
     return;
   }
   acsim_vec(&v, "case", k->line);
@@ -82,7 +82,7 @@ static void call_copy(core *k, const fz_case *c) {
                 c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT;
   if (c->headers && copies &&
       fz_copy_through_headers(c, c->dst.buf >= 0 ? &dst : NULL, c->a.buf >= 0 ? &a : NULL, &g, k->line)) {
-    through_headers++;
+    fz_headers_calls++;
     if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1, __FILE__, __LINE__);
     return;
   }

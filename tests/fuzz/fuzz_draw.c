@@ -101,14 +101,12 @@ void fz_fill(fz_machine *m, const fz_case *c) {
   for (int i = 0; i < FZ_BUFS; i++) memset(m->st + m->buf[i].base, 0xff, (size_t)m->buf[i].size);
   bool sorts = c->kind == FZ_SORT || c->kind == FZ_MERGE; /* NaN has no place in an order */
   int style = sorts ? (fz_one_in(&r, 2) ? 1 : 4) : style_of(&r);
-  if (fz_one_in(&r, 3))
-    m->buf[0] = m->buf[0]; /* keep what is there now and then */
-  else {
+  if (!fz_one_in(&r, 3)) { /* else what is there stays */
     if (c->dst.buf >= 0) fill_view(m, &r, c->dst, c->dst_type, style);
     if (c->a.buf >= 0) fill_view(m, &r, c->a, c->type, style);
     if (c->b.buf >= 0) fill_view(m, &r, c->b, c->type, sorts ? 1 : style_of(&r));
   }
-  if (sorts && c->kind == FZ_SORT) fill_view(m, &r, c->a, c->type, style);
+  if (c->kind == FZ_SORT) fill_view(m, &r, c->a, c->type, style);
   for (int i = 0; i < 32; i++)
     if (c->list[i].buf >= 0) fill_view(m, &r, c->list[i], c->kind == FZ_MERGE ? ACSIM_F32 : c->type, sorts ? 1 : 0);
   if (c->kind == FZ_MERGE && c->merge.type == ACSIM_F16)
@@ -185,6 +183,13 @@ static int64_t count_of(fz_rng *r, int64_t most) {
   return fz_one_in(r, 3) ? (fz_in(r, 1, most) + 63) / 64 * 64 : fz_in(r, 1, most);
 }
 
+void fz_settle(fz_case *c) {
+  acsim_repeat *p = &c->r;
+  if (p->form != ACSIM_MASK_FIRST || c->counter) return;
+  p->mask[0] = p->first >= 64 ? ~0ull : (1ull << p->first) - 1;
+  p->mask[1] = p->first >= 128 ? ~0ull : p->first > 64 ? (1ull << (p->first - 64)) - 1 : 0;
+}
+
 static void random_mask(fz_rng *r, fz_case *c, int lanes) {
   acsim_repeat *p = &c->r;
   p->form = (uint8_t)PICK(r, ACSIM_MASK_BITS, ACSIM_MASK_FIRST, ACSIM_MASK_FIRST, ACSIM_MASK_REGISTER);
@@ -195,10 +200,7 @@ static void random_mask(fz_rng *r, fz_case *c, int lanes) {
   if (fz_one_in(r, 30)) p->mask[0] = p->mask[1] = 0;
   p->first = fz_one_in(r, 2) ? (uint64_t)lanes : (uint64_t)fz_in(r, 0, lanes);
   if (fz_one_in(r, 60)) p->first = (uint64_t)fz_in(r, lanes, 200);
-  if (p->form == ACSIM_MASK_FIRST && !c->counter) { /* what the headers make of a number */
-    p->mask[0] = p->first >= 64 ? ~0ull : (1ull << p->first) - 1;
-    p->mask[1] = p->first >= 128 ? ~0ull : p->first > 64 ? (1ull << (p->first - 64)) - 1 : 0;
-  }
+  fz_settle(c);
   if (c->counter) {
     uint64_t n = (uint64_t)fz_in(r, 0, fz_one_in(r, 3) ? 100 : 900);
     p->first = p->mask[0] = n;
@@ -815,8 +817,7 @@ void fz_draw(fz_rng *r, const fz_machine *m, const fz_options *o, fz_case *c) {
     c->dst = c->a = c->b = c->c = nowhere;
     where w = {r, m};
     int64_t k = fz_in(r, 0, 99);
-    c->kind = k < 40   ? FZ_VEC
-              : k < 64 ? FZ_VEC
+    c->kind = k < 64   ? FZ_VEC
               : k < 70 ? FZ_COPY_IN
               : k < 72 ? FZ_SLICE_IN
               : k < 78 ? FZ_COPY_OUT

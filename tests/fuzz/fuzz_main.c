@@ -10,8 +10,6 @@
 
 enum { CASES = 48, MAX_NAMES = 96, MAX_KINDS = 64 };
 
-extern uint64_t through_headers;
-
 typedef struct {
   char name[24];
   uint64_t draws, clean, by_type[FZ_TYPES], counted, masked, counter;
@@ -68,7 +66,7 @@ static void seen(void *user, const fz_case *c, const fz_machine *m) {
 
 static void report(const state *s) {
   printf("%llu calls, %llu of them without a fault, %llu through the C++ headers\n", (unsigned long long)s->draws,
-         (unsigned long long)s->clean, (unsigned long long)through_headers);
+         (unsigned long long)s->clean, (unsigned long long)fz_headers_calls);
   printf("%-18s %10s %10s %10s %10s %10s  by type\n", "instruction", "calls", "clean", "by count", "by mask",
          "counter");
   for (int i = 0; i < s->n_names; i++) {
@@ -96,13 +94,6 @@ static bool still_differs(state *s, const fz_case *c, fz_result *out) {
   *out = r;
   return true;
 }
-/* What the headers make of a number of lanes. */
-static void settle(fz_case *c) {
-  acsim_repeat *p = &c->r;
-  if (p->form != ACSIM_MASK_FIRST || c->counter) return;
-  p->mask[0] = p->first >= 64 ? ~0ull : (1ull << p->first) - 1;
-  p->mask[1] = p->first >= 128 ? ~0ull : p->first > 64 ? (1ull << (p->first - 64)) - 1 : 0;
-}
 static bool try_int(state *s, fz_case *c, void *field, size_t size, int64_t to, fz_result *out) {
   fz_case t = *c;
   uint8_t *p = (uint8_t *)&t + ((uint8_t *)field - (uint8_t *)c);
@@ -110,7 +101,7 @@ static bool try_int(state *s, fz_case *c, void *field, size_t size, int64_t to, 
   memcpy(&old, p, size); /* little-endian */
   if (old == to || to < 0) return false;
   memcpy(p, &to, size);
-  settle(&t);
+  fz_settle(&t);
   if (!still_differs(s, &t, out)) return false;
   *c = t;
   return true;

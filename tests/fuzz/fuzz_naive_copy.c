@@ -143,8 +143,7 @@ static void copy_local(fz_machine *m, const fz_case *c) {
     if (reads[i] && writes[i]) fz_fault(m, "overlap");
 }
 
-static bool nz_fields(fz_machine *m, const acsim_nz *p, int64_t d_row_max) {
-  (void)d_row_max;
+static bool nz_fields(const fz_machine *m, const acsim_nz *p) {
   return !m->n_faults && p->nd_num && p->n_value && p->d_value;
 }
 static void limit(fz_machine *m, int64_t v, int64_t lo, int64_t hi) {
@@ -165,7 +164,7 @@ static void nd_to_nz(fz_machine *m, const fz_case *c) {
   limit(m, p->nz_c0, 1, 16384);
   limit(m, p->nz_n, 1, 16384);
   if (p->nd_num > 1) limit(m, p->nz_matrix, 1, 65535); /* of one matrix it means nothing */
-  if (!nz_fields(m, p, 0)) return;
+  if (!nz_fields(m, p)) return;
   fz_aligned(m, c->dst, 32);
   if (p->nd_num > 1 && p->nz_matrix * es % 32) fz_fault(m, "misaligned");
   for (int64_t n = 0; n < p->nd_num; n++)
@@ -200,7 +199,7 @@ static void nz_to_nd(fz_machine *m, const fz_case *c) {
   limit(m, p->nd_row, 1, 65535);
   if (p->nd_num > 1) limit(m, p->nd_matrix, 1, 65535);
   if (p->d_value % 16) fz_fault(m, "field-limit");
-  if (!nz_fields(m, p, 0)) return;
+  if (!nz_fields(m, p)) return;
   fz_aligned(m, c->a, 32);
   if (c->mode) {
     fz_fault(m, "write-to-input");

@@ -10,15 +10,6 @@ static void copy_element(fz_machine *m, uint8_t *to, const uint8_t *from, int64_
   memset(m->st + (to - m->ub), 0xff, (size_t)n);
 }
 
-/* src and dst may not share memory (Gather, Gatherb, Brcb): bytes that were written and bytes that were read. */
-static uint8_t seen[FZ_UB];
-static void note(fz_machine *m, const uint8_t *p, int64_t n, int bit) {
-  for (int64_t j = p - m->ub; j < p - m->ub + n; j++) {
-    seen[j] |= (uint8_t)bit;
-    if (seen[j] == 3) fz_fault(m, "overlap");
-  }
-}
-
 /* Offset number n; its address in src. False: reported. */
 static bool address(fz_machine *m, const fz_case *c, int64_t n, int64_t bytes, int64_t align, int64_t *off) {
   if (!fz_inside(m, c->b, n * 4, 4)) return false;
@@ -29,7 +20,7 @@ static bool address(fz_machine *m, const fz_case *c, int64_t n, int64_t bytes, i
     fz_fault(m, "overlap");
     return false;
   }
-  note(m, fz_at(m, c->b, n * 4), 4, 1);
+  fz_note(m, fz_at(m, c->b, n * 4), 4, 1);
   *off = (int64_t)(uint32_t)fz_get_int(ACSIM_U32, fz_at(m, c->b, n * 4)) + c->i;
   if (!fz_inside(m, c->a, *off, bytes)) return false;
   if ((m->buf[c->a.buf].base + c->a.off + *off) % align) {
@@ -37,7 +28,7 @@ static bool address(fz_machine *m, const fz_case *c, int64_t n, int64_t bytes, i
     return false;
   }
   if (!fz_written(m, c->a, *off, bytes)) fz_fault(m, "read-poison");
-  note(m, fz_at(m, c->a, *off), bytes, 1);
+  fz_note(m, fz_at(m, c->a, *off), bytes, 1);
   return true;
 }
 
@@ -48,11 +39,11 @@ static void gather(fz_machine *m, const fz_case *c) {
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
   fz_aligned(m, c->b, 32);
-  memset(seen, 0, sizeof seen);
+  fz_note_reset();
   for (fz_lane at = {0}; fz_next(&l, &at);) {
     int64_t off, od = c->repeated ? at.k * c->r.dst_repeat * 32 + at.i * es : (at.k * l.lanes + at.i) * es;
     bool ok = fz_inside(m, c->dst, od, es);
-    if (ok) note(m, fz_at(m, c->dst, od), es, 2);
+    if (ok) fz_note(m, fz_at(m, c->dst, od), es, 2);
     if (!address(m, c, at.k * l.lanes + at.i, es, es, &off) || !ok) return;
     copy_element(m, fz_at(m, c->dst, od), fz_at(m, c->a, off), es);
   }
@@ -69,13 +60,13 @@ static void gatherb(fz_machine *m, const fz_case *c) {
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
   fz_aligned(m, c->b, 32);
-  memset(seen, 0, sizeof seen);
+  fz_note_reset();
   int64_t step = c->r.dst_block ? c->r.dst_block : 1; /* Gatherb: 0 counts as 1 on Atlas A2 */
   for (int64_t k = 0; k < c->r.repeat; k++)
     for (int64_t j = 0; j < 8; j++) {
       int64_t off, od = (k * c->r.dst_repeat + j * step) * 32;
       bool ok = fz_inside(m, c->dst, od, 32);
-      if (ok) note(m, fz_at(m, c->dst, od), 32, 2);
+      if (ok) fz_note(m, fz_at(m, c->dst, od), 32, 2);
       if (!address(m, c, k * 8 + j, 32, 32, &off) || !ok) return;
       copy_element(m, fz_at(m, c->dst, od), fz_at(m, c->a, off), 32);
     }
@@ -133,15 +124,15 @@ static void brcb(fz_machine *m, const fz_case *c) {
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->a, 32);
   if (!c->r.dst_block) fz_fault(m, "field-limit"); /* not supported (Brcb, constraints) */
-  memset(seen, 0, sizeof seen);
+  fz_note_reset();
   for (int64_t k = 0; k < c->r.repeat; k++)
     for (int64_t j = 0; j < 8; j++) {
       int64_t from = (k * 8 + j) * es, to = (k * c->r.dst_repeat + j * c->r.dst_block) * 32;
       bool ok = fz_inside(m, c->a, from, es);
       if (!fz_inside(m, c->dst, to, 32) || !ok) return;
       if (!fz_written(m, c->a, from, es)) fz_fault(m, "read-poison");
-      note(m, fz_at(m, c->a, from), es, 1);
-      note(m, fz_at(m, c->dst, to), 32, 2);
+      fz_note(m, fz_at(m, c->a, from), es, 1);
+      fz_note(m, fz_at(m, c->dst, to), 32, 2);
       for (int n = 0; n < 32 / es; n++) copy_element(m, fz_at(m, c->dst, to + n * es), fz_at(m, c->a, from), es);
     }
 }

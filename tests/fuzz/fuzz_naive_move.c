@@ -1,15 +1,7 @@
 /* Transposes, sorts, CMPMASK: asc-devkit docs/zh, 数据排布转换, 排序组合, SetCmpMask, GetCmpMask. */
-#include "fuzz.h"
+#include "fuzz_naive_vec.h"
 
 #include <string.h>
-
-static uint8_t used[FZ_UB];
-static void note(fz_machine *m, const uint8_t *p, int64_t n, int bit) {
-  for (int64_t j = p - m->ub; j < p - m->ub + n; j++) {
-    used[j] |= (uint8_t)bit;
-    if (used[j] == 3) fz_fault(m, "overlap");
-  }
-}
 
 static void put(fz_machine *m, fz_view v, int64_t off, const uint8_t *from, int64_t n) {
   memcpy(fz_at(m, v, off), from, (size_t)n);
@@ -88,8 +80,7 @@ static void five_hd(fz_machine *m, const fz_case *c) {
   if (p->repeat < 0 || p->repeat > 255) fz_fault(m, "field-limit");
   if (m->n_faults || !p->repeat) return;
   for (int i = 0; i < 32; i++) fz_aligned(m, c->list[i], 32);
-  static int32_t wrote[FZ_UB];
-  memset(wrote, 0xff, sizeof wrote);
+  fz_track_reset();
   int columns = es == 4 ? 8 : 16, src_half = es == 1 && p->src_high ? 16 : 0,
       dst_half = es == 1 && p->dst_high ? 16 : 0;
   int bytes = es == 1 ? 16 : 32;
@@ -105,8 +96,7 @@ static void five_hd(fz_machine *m, const fz_case *c) {
     for (int i = 0; i < 16; i++) {
       uint8_t *s = fz_at(m, c->list[16 + i], os + src_half);
       if (!fz_written(m, c->list[16 + i], os + src_half, bytes)) fz_fault(m, "read-poison");
-      for (int j = 0; j < bytes; j++)
-        if (wrote[s - m->ub + j] >= 0) fz_fault(m, "overlap");
+      fz_track_read(m, s, bytes, k);
       memcpy(in[i], s, (size_t)bytes);
     }
     for (int r = 0; r < 16; r++)
@@ -114,8 +104,7 @@ static void five_hd(fz_machine *m, const fz_case *c) {
         int row = es == 4 ? 2 * x + r / 8 : x, place = es == 4 ? r % 8 : r;
         put(m, c->list[row], od + dst_half + place * es, in[r] + x * es, es);
       }
-    for (int i = 0; i < 16; i++)
-      for (int j = 0; j < bytes; j++) wrote[fz_at(m, c->list[i], od + dst_half + j) - m->ub] = (int32_t)k;
+    for (int i = 0; i < 16; i++) fz_track_write(m, fz_at(m, c->list[i], od + dst_half), bytes, k);
   }
 }
 
@@ -132,8 +121,7 @@ static void sort32(fz_machine *m, const fz_case *c) {
   fz_aligned(m, c->dst, 256); /* Sort32, constraints */
   fz_aligned(m, c->a, 32 * es);
   fz_aligned(m, c->b, 128);
-  static int32_t wrote[FZ_UB];
-  memset(wrote, 0xff, sizeof wrote);
+  fz_track_reset();
   for (int64_t k = 0; k < c->sort_repeat; k++) {
     int64_t os = k * 32 * es, oi = k * 128, od = k * 256;
     bool ok = fz_inside(m, c->a, os, 32 * es);
@@ -142,10 +130,8 @@ static void sort32(fz_machine *m, const fz_case *c) {
     if (!fz_written(m, c->a, os, 32 * es) || !fz_written(m, c->b, oi, 128)) fz_fault(m, "read-poison");
     uint8_t out[256] = {0};
     bool taken[32] = {false};
-    for (int j = 0; j < 32 * es; j++)
-      if (wrote[fz_at(m, c->a, os + j) - m->ub] >= 0) fz_fault(m, "overlap");
-    for (int j = 0; j < 128; j++)
-      if (wrote[fz_at(m, c->b, oi + j) - m->ub] >= 0) fz_fault(m, "overlap");
+    fz_track_read(m, fz_at(m, c->a, os), 32 * es, k);
+    fz_track_read(m, fz_at(m, c->b, oi), 128, k);
     for (int n = 0; n < 32; n++) {
       int at = -1;
       for (int i = 0; i < 32; i++) {
@@ -159,7 +145,7 @@ static void sort32(fz_machine *m, const fz_case *c) {
       memcpy(out + n * 8 + 4, fz_at(m, c->b, oi + at * 4), 4);
     }
     put(m, c->dst, od, out, 256);
-    for (int j = 0; j < 256; j++) wrote[fz_at(m, c->dst, od + j) - m->ub] = 1;
+    fz_track_write(m, fz_at(m, c->dst, od), 256, k);
   }
 }
 
@@ -168,15 +154,15 @@ static void extract(fz_machine *m, const fz_case *c) {
   fz_aligned(m, c->dst, 32);
   fz_aligned(m, c->b, 32);
   fz_aligned(m, c->a, 32);
-  memset(used, 0, sizeof used);
+  fz_note_reset();
   for (int64_t i = 0; i < c->sort_repeat * 32; i++) {
     bool ok = fz_inside(m, c->dst, i * es, es);
     ok = fz_inside(m, c->b, i * 4, 4) && ok;
     if (!fz_inside(m, c->a, i * 8, 8) || !ok) return;
     if (!fz_written(m, c->a, i * 8, es) || !fz_written(m, c->a, i * 8 + 4, 4)) fz_fault(m, "read-poison");
-    note(m, fz_at(m, c->a, i * 8), 8, 1);
-    note(m, fz_at(m, c->dst, i * es), es, 2);
-    note(m, fz_at(m, c->b, i * 4), 4, 2);
+    fz_note(m, fz_at(m, c->a, i * 8), 8, 1);
+    fz_note(m, fz_at(m, c->dst, i * es), es, 2);
+    fz_note(m, fz_at(m, c->b, i * 4), 4, 2);
     if (m->n_faults) continue;
     put(m, c->dst, i * es, fz_at(m, c->a, i * 8), es);
     put(m, c->b, i * 4, fz_at(m, c->a, i * 8 + 4), 4);
@@ -214,27 +200,26 @@ static void merge(fz_machine *m, const fz_case *c) {
       if (fz_at(m, c->list[i], 0) - fz_at(m, c->list[0], 0) != 8 * (int64_t)p->length[0] * i)
         fz_fault(m, "field-limit");
   }
-  int64_t some = 0;
-  for (int i = 0; i < 4; i++)
-    if (p->valid >> i & 1) some += p->length[i];
-  if (m->n_faults || !p->repeat) return;
-  if (!some) memset(m->merged, 0, sizeof m->merged);
-  if (!some) return;
-  fz_aligned(m, c->dst, 32);
-  for (int i = 0; i < 4; i++)
-    if (p->valid >> i & 1 && p->length[i]) fz_aligned(m, c->list[i], 8);
-  memset(used, 0, sizeof used);
   int64_t total = 0;
   for (int i = 0; i < 4; i++)
     if (p->valid >> i & 1) total += p->length[i];
+  if (m->n_faults || !p->repeat) return;
+  if (!total) {
+    memset(m->merged, 0, sizeof m->merged);
+    return;
+  }
+  fz_aligned(m, c->dst, 32);
+  for (int i = 0; i < 4; i++)
+    if (p->valid >> i & 1 && p->length[i]) fz_aligned(m, c->list[i], 8);
+  fz_note_reset();
   for (int64_t k = 0; k < p->repeat; k++) {
     bool ok = fz_inside(m, c->dst, k * step, 8 * total);
     for (int i = 0; i < 4; i++)
       if (p->valid >> i & 1) ok = fz_inside(m, c->list[i], k * step, 8 * (int64_t)p->length[i]) && ok;
     if (!ok) return;
     for (int i = 0; i < 4; i++)
-      if (p->valid >> i & 1) note(m, fz_at(m, c->list[i], k * step), 8 * (int64_t)p->length[i], 1);
-    note(m, fz_at(m, c->dst, k * step), 8 * total, 2);
+      if (p->valid >> i & 1) fz_note(m, fz_at(m, c->list[i], k * step), 8 * (int64_t)p->length[i], 1);
+    fz_note(m, fz_at(m, c->dst, k * step), 8 * total, 2);
   }
   if (m->n_faults) return;
   for (int64_t k = 0; k < p->repeat; k++) {

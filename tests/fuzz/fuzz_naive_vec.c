@@ -368,6 +368,17 @@ static int64_t at_of(fz_lane at, strides s) {
 
 /* Which repeat has written a byte first. */
 static int32_t stamp_rep[FZ_UB];
+static uint8_t noted[FZ_UB];
+void fz_note_reset(void) {
+  memset(noted, 0, sizeof noted);
+}
+void fz_note(fz_machine *m, const uint8_t *p, int64_t n, int bit) {
+  for (int64_t j = p - m->ub; j < p - m->ub + n; j++) {
+    noted[j] |= (uint8_t)bit;
+    if (noted[j] == 3) fz_fault(m, "overlap");
+  }
+}
+
 void fz_track_reset(void) {
   memset(stamp_rep, 0xff, sizeof stamp_rep);
 }
@@ -471,14 +482,9 @@ static void elementwise(fz_machine *m, const fz_case *c) {
   if (reads_dst(c->op) && c->repeated && revisits(m, c, &l)) m->ulp = 1 << 30;
   /* a repeat reads all its lanes, then writes them */
   bool some_defined[3] = {false};
-  /* in counter mode the last, partial repeat is looked at apart */
   for (fz_lane at = {0}, end = {0}; fz_next(&l, &at);) {
     int64_t k = at.k;
     int n = 0;
-    if (c->repeated && l.counted && k == l.total / l.lanes && k > 0) {
-      check_defined(m, c, some_defined);
-      memset(some_defined, 0, sizeof some_defined);
-    }
     for (end = at;; n++) {
       int64_t oa = at_of(end, sa), ob = at_of(end, sb), od = at_of(end, sd);
       uint8_t *o = result + (size_t)n * 16;

@@ -24,6 +24,9 @@ int64_t fz_lane_at(fz_lane at, int bytes, int64_t block, int64_t repeat);
 void fz_track_reset(void);
 void fz_track_write(const fz_machine *m, const uint8_t *p, int64_t n, int64_t k);
 void fz_track_read(fz_machine *m, const uint8_t *p, int64_t n, int64_t k);
+/* Where nothing may be shared at all: bytes that are read (bit 1) and written (bit 2). */
+void fz_note_reset(void);
+void fz_note(fz_machine *m, const uint8_t *p, int64_t n, int bit);
 void fz_naive_reduce(fz_machine *m, const fz_case *c);
 void fz_naive_gather(fz_machine *m, const fz_case *c);
 

@@ -6,12 +6,6 @@
 #include <string.h>
 
 constexpr int N = 256;
-static float value(int64_t i) {
-  return static_cast<float>((i * 37 % 101) - 50) * 0.37f;
-}
-static void fill(void *p, int64_t n) {
-  for (int64_t i = 0; i < n; i++) static_cast<float *>(p)[i] = value(i);
-}
 static void fill_words(void *p, int64_t n) {
   for (int64_t i = 0; i < n; i++) static_cast<uint32_t *>(p)[i] = static_cast<uint32_t>(i * 2654435761u);
 }
@@ -638,7 +632,7 @@ static int64_t c_gradient_front(const void *px, const void *py) {
 }
 
 #define CASE(k, c) \
-  { #k, k, 1, 4, N, N, 0, nullptr, nullptr, fill, c, 0, 0, 0 }
+  { #k, k, 1, 4, N, N, 0, nullptr, nullptr, fill_values, c, 0, 0, 0 }
 static const sim_case table[] = {
     CASE(k_strided, c_strided),
     CASE(k_copy, c_copy),
@@ -646,26 +640,26 @@ static const sim_case table[] = {
     {"k_blocked", k_blocked, 1, 2, 1024, 1024, 0, nullptr, nullptr, fill_half, c_blocked, 0, 0, 0},
     CASE(k_pad_value, c_pad_value),
     CASE(k_fill, c_fill),
-    {"k_atomic_max", k_atomic_max, 1, 4, N, N, 0, nullptr, nullptr, fill, c_atomic_max, 1, 0, 0},
-    {"k_atomic_min", k_atomic_min, 1, 4, N, N, 0, nullptr, nullptr, fill, c_atomic_min, 1, 0, 0},
-    {"k_state", k_state, 1, 4, N, N, 0, nullptr, nullptr, fill, c_state, 1, 0, 0},
-    {"k_workspace", k_workspace, 1, 4, N, N, 1024, nullptr, nullptr, fill, c_state, 0, 0, 512},
+    {"k_atomic_max", k_atomic_max, 1, 4, N, N, 0, nullptr, nullptr, fill_values, c_atomic_max, 1, 0, 0},
+    {"k_atomic_min", k_atomic_min, 1, 4, N, N, 0, nullptr, nullptr, fill_values, c_atomic_min, 1, 0, 0},
+    {"k_state", k_state, 1, 4, N, N, 0, nullptr, nullptr, fill_values, c_state, 1, 0, 0},
+    {"k_workspace", k_workspace, 1, 4, N, N, 1024, nullptr, nullptr, fill_values, c_state, 0, 0, 512},
     {"k_bits", k_bits, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_bits, 0, 0, 0},
     {"k_shift_round", k_shift_round, 1, 4, N, N, 0, nullptr, nullptr, fill_words, c_shift_round, 0, 0, 0},
-    {"k_compare_op", k_compare_op, 1, 4, N, 6 * N / 32, 0, nullptr, nullptr, fill, c_compare_op, 0, 0, 0},
+    {"k_compare_op", k_compare_op, 1, 4, N, 6 * N / 32, 0, nullptr, nullptr, fill_values, c_compare_op, 0, 0, 0},
     CASE(k_mask_cut, c_mask_cut),
     {"k_xor", k_xor, 1, 2, N, N / 2, 0, nullptr, nullptr, fill_half, c_xor, 0, 0, 0},
     CASE(k_fused, c_fused),
-    {"k_reduce", k_reduce, 1, 4, N, 40, 0, nullptr, nullptr, fill, c_reduce, 0, 0, 0},
-    {"k_gather_mask", k_gather_mask, 1, 4, N, N / 2, 0, nullptr, nullptr, fill, c_gather_mask, 0, 0, 0},
-    {"k_sort_length", k_sort_length, 1, 4, N, 128, 0, nullptr, nullptr, fill, nullptr, 0, 0, 0},
+    {"k_reduce", k_reduce, 1, 4, N, 40, 0, nullptr, nullptr, fill_values, c_reduce, 0, 0, 0},
+    {"k_gather_mask", k_gather_mask, 1, 4, N, N / 2, 0, nullptr, nullptr, fill_values, c_gather_mask, 0, 0, 0},
+    {"k_sort_length", k_sort_length, 1, 4, N, 128, 0, nullptr, nullptr, fill_values, nullptr, 0, 0, 0},
     {"k_proposals", k_proposals, 1, 2, N, 32, 0, nullptr, nullptr, fill_half, c_proposals, 0, 1, 0},
     CASE(k_events, c_events),
     CASE(k_tensors, c_tensors),
-    {"k_list", k_list, 1, 4, N, N, 64, nullptr, nullptr, fill, nullptr, 0, 0, 0},
+    {"k_list", k_list, 1, 4, N, N, 64, nullptr, nullptr, fill_values, nullptr, 0, 0, 0},
     {"k_scm", k_scm, 1, 2, N, N, 0, nullptr, nullptr, fill_half, c_same, 0, 0, 0},
     CASE(k_print, c_state),
-    {"k_trap", k_trap, 1, 4, N, N, 0, "trap", nullptr, fill, nullptr, 0, 0, 0},
+    {"k_trap", k_trap, 1, 4, N, N, 0, "trap", nullptr, fill_values, nullptr, 0, 0, 0},
     CASE(k_untyped, c_state),
     {"k_transdata", k_transdata, 1, 2, TX, T5, 0, nullptr, nullptr, fill_half, c_transdata, 0, 0, 0},
     {"k_fractal", k_fractal, 1, 2, TX, TZ, 0, nullptr, nullptr, fill_half, c_fractal, 0, 0, 0},
@@ -684,6 +678,6 @@ static const sim_case table[] = {
     CASE(k_arange, c_arange),
     CASE(k_broadcast, c_broadcast),
     CASE(k_softmax, c_softmax),
-    {"k_gradient_front", k_gradient_front, 1, 4, N, 32, 0, nullptr, nullptr, fill, c_gradient_front, 0, 0, 0},
+    {"k_gradient_front", k_gradient_front, 1, 4, N, 32, 0, nullptr, nullptr, fill_values, c_gradient_front, 0, 0, 0},
 };
 SIM_CASES(table);

@@ -7,13 +7,6 @@
 
 constexpr int N = 256;
 
-/* Different values, in no order, with pairs of equal ones. */
-static float value(int64_t i) {
-  return static_cast<float>((i * 37 % 101) - 50) * 0.37f;
-}
-static void fill(void *p, int64_t n) {
-  for (int64_t i = 0; i < n; i++) static_cast<float *>(p)[i] = value(i);
-}
 static void fill_bytes(void *p, int64_t n) {
   for (int64_t i = 0; i < n; i++) static_cast<uint16_t *>(p)[i] = static_cast<uint16_t>(i * 331 + 7);
 }
@@ -392,16 +385,16 @@ FAULTY(f_flag_unset, CrossCoreWaitFlag(2))
 FAULTY(f_flag_mode, (CrossCoreSetFlag<2, PIPE_MTE3>(2)))
 
 #define CASE(k, nx, ny, c) \
-  { #k, k, 1, 4, nx, ny, 0, nullptr, nullptr, fill, c, 0, 0, 0 }
+  { #k, k, 1, 4, nx, ny, 0, nullptr, nullptr, fill_values, c, 0, 0, 0 }
 #define FAULT(k, kind, text) \
-  { #k, k, 1, 4, N, N, 0, kind, text, fill, nullptr, 0, 0, 0 }
+  { #k, k, 1, 4, N, N, 0, kind, text, fill_values, nullptr, 0, 0, 0 }
 static const sim_case table[] = {
     CASE(k_counter, N, 200, c_counter),
     CASE(k_register, N, N, c_register),
     CASE(k_counter_call, N, 150, c_counter_call),
     CASE(k_peak, N, 2, c_peak),
     {"arguments", with_arguments<Abs<float>, Adds<float>, Sub<float>, Floor<float>>, 1, 4, N, N, 0, nullptr, nullptr,
-     fill, c_arguments, 0, 0, 0},
+     fill_values, c_arguments, 0, 0, 0},
     CASE(k_gather, N, 128, c_gather),
     CASE(k_gatherb, N, 128, c_gatherb),
     CASE(k_compare_register, N, 128, c_compare_register),
@@ -410,11 +403,11 @@ static const sim_case table[] = {
     {"transpose", k_transpose, 1, 2, 256, 512, 0, nullptr, nullptr, fill_bytes, c_transpose, 0, 0, 0},
     CASE(k_5hd_float, N, N, c_5hd_float),
     CASE(k_nd2nz, N, 64, c_nd2nz),
-    {"fused", k_fused, 1, 4, N, N / 2, 0, nullptr, nullptr, fill, c_fused, 0, 0, 0},
+    {"fused", k_fused, 1, 4, N, N / 2, 0, nullptr, nullptr, fill_values, c_fused, 0, 0, 0},
     CASE(k_accumulate, N, 1, c_accumulate),
-    {"fill_add", k_fill_add, 2, 4, N, N, 0, nullptr, nullptr, fill, c_fill_add, 0, 0, 0},
-    {"scalar", k_scalar, 1, 4, N, 8, 0, nullptr, nullptr, fill, c_scalar, 0, 0, 0},
-    {"fill_twice", k_fill_twice, 1, 4, N, N, 0, "written-twice", "elements 0..255", fill, nullptr, 0, 0, 0},
+    {"fill_add", k_fill_add, 2, 4, N, N, 0, nullptr, nullptr, fill_values, c_fill_add, 0, 0, 0},
+    {"scalar", k_scalar, 1, 4, N, 8, 0, nullptr, nullptr, fill_values, c_scalar, 0, 0, 0},
+    {"fill_twice", k_fill_twice, 1, 4, N, N, 0, "written-twice", "elements 0..255", fill_values, nullptr, 0, 0, 0},
     FAULT(f_scatter, "not-on-chip", "Scatter"),
     FAULT(f_proposals, "not-on-chip", "RpSort16"),
     FAULT(f_merge_long, "field-limit", "5000"),
@@ -432,7 +425,7 @@ static const sim_case table[] = {
     FAULT(f_transpose_dtype, "no-such-dtype", "float"),
     FAULT(f_5hd_misaligned, "misaligned", "src"),
     FAULT(f_counter_bounds, "ub-out-of-bounds", "dst"),
-    {"f_flag_unset", f_flag_unset, 1, 4, N, N, 0, "deadlock", "flag 2", fill, nullptr, 1, 0, 0},
+    {"f_flag_unset", f_flag_unset, 1, 4, N, N, 0, "deadlock", "flag 2", fill_values, nullptr, 1, 0, 0},
     FAULT(f_flag_mode, "not-modelled", "mode 2"),
 };
 SIM_CASES(table);

@@ -32,6 +32,14 @@ template <typename T, typename D = T, typename F> static void on_tile(GM_ADDR a,
   in.FreeTensor(s);
 }
 
+/* Different values, in no order, with pairs of equal ones. */
+[[maybe_unused]] static float value(int64_t i) {
+  return static_cast<float>((i * 37 % 101) - 50) * 0.37f;
+}
+[[maybe_unused]] static void fill_values(void *p, int64_t n) {
+  for (int64_t i = 0; i < n; i++) static_cast<float *>(p)[i] = value(i);
+}
+
 #define CHECK(name, T, count, want)                                                            \
   static int64_t name(const void *px, const void *py) {                                        \
     [[maybe_unused]] const T *x = static_cast<const T *>(px), *y = static_cast<const T *>(py); \

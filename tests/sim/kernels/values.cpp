@@ -1,46 +1,15 @@
 /* Values of instructions, judged by plain C++ in double. */
-#include "kernel_operator.h"
-#include "sim_test.h"
+#include "tile.h"
 
 #include <math.h>
 #include <string.h>
-using namespace AscendC;
 
 constexpr int N = 200; /* elements used: no whole number of repeats, and a tail within a block */
 
-/* Loads the first n elements of x, lets f(dst, src, scratch) work, stores n results. */
-template <typename T, typename F> static void on_tile(GM_ADDR a, GM_ADDR b, int nx, int ny, F f) {
-  TPipe pipe;
-  TQue<TPosition::VECIN, 1> in;
-  TQue<TPosition::VECOUT, 1> out;
-  TBuf<TPosition::VECCALC> tmp;
-  GlobalTensor<T> x, y;
-  x.SetGlobalBuffer((__gm__ T *)a, nx);
-  y.SetGlobalBuffer((__gm__ T *)b, ny);
-  pipe.InitBuffer(in, 1, 8192);
-  pipe.InitBuffer(out, 1, 8192);
-  pipe.InitBuffer(tmp, 16384);
-  LocalTensor<T> s = in.AllocTensor<T>();
-  DataCopyPad(s, x, {1, static_cast<uint32_t>(nx * sizeof(T)), 0, 0, 0}, {false, 0, 0, T(0)});
-  in.EnQue(s);
-  s = in.DeQue<T>();
-  LocalTensor<T> d = out.AllocTensor<T>();
-  f(d, s, tmp);
-  out.EnQue(d);
-  d = out.DeQue<T>();
-  DataCopyPad(y, d, {1, static_cast<uint32_t>(ny * sizeof(T)), 0, 0, 0});
-  out.FreeTensor(d);
-  in.FreeTensor(s);
-}
-
 static void fill_f32(void *p, int64_t n) {
   float *x = static_cast<float *>(p);
-  for (int64_t i = 0; i < n; i++) x[i] = static_cast<float>((i * 37 % 101) - 50) * 0.37f;
+  fill_values(p, n);
   x[3] = -0.0f, x[5] = 1e-40f, x[6] = INFINITY, x[7] = -INFINITY, x[8] = NAN;
-}
-static void fill_plain(void *p, int64_t n) {
-  float *x = static_cast<float *>(p);
-  for (int64_t i = 0; i < n; i++) x[i] = static_cast<float>((i * 37 % 101) - 50) * 0.37f;
 }
 static bool same(float a, float b) {
   return (a != a && b != b) || (a == b && signbit(a) == signbit(b));
@@ -384,7 +353,7 @@ static int64_t c_scalars(const void *px, const void *py) {
 #define F32(name) \
   { #name, k_##name, 1, 4, N, N, 0, nullptr, nullptr, fill_f32, c_##name, 0, 0, 0 }
 #define SHAPED(name, nx, ny) \
-  { #name, k_##name, 1, 4, nx, ny, 0, nullptr, nullptr, fill_plain, c_##name, 0, 0, 0 }
+  { #name, k_##name, 1, 4, nx, ny, 0, nullptr, nullptr, fill_values, c_##name, 0, 0, 0 }
 static const sim_case table[] = {
     F32(Exp),
     F32(Ln),

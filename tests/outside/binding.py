@@ -61,12 +61,9 @@ class Binding:
                 body, _ = balanced(text, end + brace.end() - 1, '{}')
                 names = [re.sub(r'=.*', '', p).strip() for p in split(params)]
                 self.functions[m.group(1)] = ([re.search(r'(\w+)$', p).group(1) for p in names if p], body)
-        self.python = dict(re.findall(r'\.def\(\s*"(\w+)"\s*,\s*&([\w:]+)', text))
 
-    def function(self, name=None):
-        """(parameter names, body) of the function that is known to Python as `name`; None: the only one that calls the operator."""
-        if name in self.python:
-            return self.functions[self.python[name].split('::')[-1]]
+    def function(self):
+        """(parameter names, body) of the only function that calls the operator."""
         with_call = [f for f in self.functions.values() if 'EXEC_NPU_CMD' in f[1]]
         if len(with_call) != 1:
             raise ValueError('which function is it?')
@@ -76,8 +73,9 @@ class Binding:
 class Call:
     """One call of the operator with Python values."""
 
-    def __init__(self, binding, values, convert, name=None):
-        self.params, self.body = binding.function(name)
+    def __init__(self, binding, values, convert):
+        self.params, self.body = binding.function()
+        self.returns_list = False
         self.values = dict(zip(self.params, values))
         self.convert = convert  # (value, "Float") -> value: what .to(torch::kFloat) does
         m = re.search(r'EXEC_NPU_CMD\w*\s*\(', self.body)

@@ -119,7 +119,9 @@ def fault_text(f):
 
 def checkout(variable, inside, argv):
     """The folder that the caller names (first argument or environment); exit status 77 where there is none."""
-    path = argv[0] if argv and not argv[0].startswith('-') else os.environ.get(variable)
+    path = os.environ.get(variable)
+    if argv and not argv[0].startswith('-') and (not path or os.path.isdir(argv[0])):
+        path = argv[0]
     if not path:
         print('skipped: no checkout given; set %s or name its folder' % variable)
         sys.exit(77)

@@ -60,7 +60,7 @@ def project(root, name, work, model, shape):
             'host': write('%s/op_host/%s.cpp' % (work, op), six['host_operator_src'])}
     described = json.loads(six['project_json_src'])[0]
     sim = Simulator(simrun_path(), work)
-    inputs, want = inputs_of(model, shape), None
+    inputs = inputs_of(model, shape)
     init = list(model['get_init_inputs']()) if shape is None or name != 'layer_norm' else [shape[-1]]
     torch.manual_seed(1024)
     want = model['Model'](*init)(*inputs)
@@ -80,7 +80,7 @@ def project(root, name, work, model, shape):
             raise RuntimeError(result.get('refused') or result['diagnostics'])
         return result['outputs'][0]
 
-    sys.modules['custom_ops_lib'].__dict__.update({k: call for k in [op]})
+    setattr(sys.modules['custom_ops_lib'], op, call)
     space = {}
     exec(six['model_src'], space)
     torch.manual_seed(1024)

@@ -268,7 +268,9 @@ wait "$pid" || rc=$?
 }
 [ ! -e z.npy ]
 if command -v script >/dev/null; then
-  script -qec "$ASCENDCRAFT run $k/endless.cpp --in x.npy --blocks 1 --timeout 2.8" shown >/dev/null </dev/null || true
+  rc=0
+  script -qec "$ASCENDCRAFT run $k/endless.cpp --in x.npy --blocks 1 --timeout 2.8" shown >/dev/null </dev/null || rc=$?
+  [ "$rc" = 4 ]
   grep -q 'running: 0 of 1 blocks done' shown
 fi
 "$ASCENDCRAFT" run "$add" $io --tiling totalLength=2048,tileNum=4 --json >json

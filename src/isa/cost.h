@@ -27,14 +27,14 @@ typedef struct {
 } ac_copy_cost;
 
 /* Rows of scalar costs: S(field, key). */
-#define AC_SCALAR_COSTS(S)                                                                           \
-  S(issue_v)                                                                                         \
-  S(issue_copy)                                                                                      \
-  S(count_form)                                                                                      \
-  S(queue)                                                                                           \
-  S(flag)                                                                                            \
-  S(barrier) S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) S(set_gm) S(gm_miss) S(call) \
-      S(instruction_queue)
+#define AC_SCALAR_COSTS(S) \
+  S(issue_v)               \
+  S(issue_copy)            \
+  S(count_form)            \
+  S(queue)                 \
+  S(flag)                  \
+  S(barrier)               \
+  S(init_buffer) S(mask) S(get_local) S(set_local) S(get_gm) S(set_gm) S(gm_miss) S(call) S(instruction_queue)
 
 /* How far the modelled time is off on kernels that were not fitted, in percent; kernels 0: nobody knows. */
 typedef struct {

@@ -449,7 +449,6 @@ void acsim_launch(acsim_session *s, int64_t block_dim, uint64_t key, void (*call
   s->call = call;
   s->user = user;
   s->ratio = 1;
-  s->kernel_type = -1;
   s->restarted = false;
   keep_tiling(s);
   run_blocks(s);

@@ -37,7 +37,6 @@ typedef struct {
   uint64_t *written; /* a bit an element; NULL for inputs */
   uint64_t *filled;  /* elements that only a fill has written; NULL: none */
   uint64_t *twice;   /* allocated by the first double write */
-  int64_t twice_count;
   acsim_at twice_at; /* lowest source place that wrote an element again */
   uint8_t *before;   /* tiling data as the launch finds it */
   int id;            /* in the order of acsim_add_buffer */
@@ -96,7 +95,6 @@ typedef struct {
   uint8_t src, dst, mem;
   uint32_t bytes; /* of one slot, rounded up */
   bool tbuf;
-  void *pipe;
   acsim_at at;
 } acsim_queue;
 
@@ -213,8 +211,7 @@ struct acsim_session {
   acsim_wait **waits; /* by rank; NULL: does not wait */
   int64_t waiting;
   bool stuck, restart, restarted;
-  int ratio; /* vector cores to a block of the launch: 2 for KERNEL_TYPE_MIX_AIC_1_2 */
-  int kernel_type;
+  int ratio;         /* vector cores to a block of the launch: 2 for KERNEL_TYPE_MIX_AIC_1_2 */
   int schedule_mode; /* SetScheduleMode of the tiling code; -1: not known */
   acsim_sync *sync;
 };
@@ -354,7 +351,6 @@ void acsim_math_sum_rows(int type, void *d, const void *a, int64_t rows, int lan
  * half. */
 bool acsim_math_peak(int type, const void *a, int64_t n, bool largest, int64_t *index);
 
-enum { ACSIM_IS_FLOAT = 1u << ACSIM_F32 | 1u << ACSIM_F16 };
 extern const char *const acsim_op_names[ACSIM_OPS];
 int acsim_type_bytes(int type);
 

@@ -264,8 +264,9 @@ uint8_t *acsim_system_workspace(void) {
                   once_ = 1;                                                                    \
          once_; once_ = 0)
 
-/* Elements of a fill may be written once more: their bits are taken out of what counts as written before. */
-static uint64_t count_write(acsim_block *b, acsim_gm *m, int64_t w, uint64_t old, uint64_t mask, acsim_gm_how how) {
+/* Elements of a fill may be written once more: their bits are taken out of what counts as written before. True: the rest of
+ * them was. */
+static bool count_write(acsim_block *b, acsim_gm *m, int64_t w, uint64_t old, uint64_t mask, acsim_gm_how how) {
   pthread_mutex_lock(&b->s->faults.lock);
   if (how == GM_FILL && !m->filled) m->filled = calloc((size_t)(m->elems + 63) / 64, 8);
   if (m->filled) {
@@ -281,20 +282,19 @@ static uint64_t count_write(acsim_block *b, acsim_gm *m, int64_t w, uint64_t old
     if (m->twice) m->twice[w] |= old;
   }
   pthread_mutex_unlock(&b->s->faults.lock);
-  return old;
+  return old != 0;
 }
 
 static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, acsim_gm_how how) {
-  int64_t again = 0;
+  bool again = false;
   bool once = (how == GM_WRITE || how == GM_FILL) && m->b.kind != ACSIM_WORKSPACE;
   FOR_WORDS(from, to, w, mask) {
     uint64_t old = __atomic_fetch_or(&m->written[w], mask, __ATOMIC_RELAXED) & mask;
     if (!once || (!old && how != GM_FILL)) continue;
-    again += __builtin_popcountll(count_write(b, m, w, old, mask, how));
+    again |= count_write(b, m, w, old, mask, how);
   }
   if (!again) return;
   pthread_mutex_lock(&b->s->faults.lock);
-  m->twice_count += again;
   if (!m->twice_at.file || (at.file && (strcmp(at.file, m->twice_at.file) < 0 ||
                                         (!strcmp(at.file, m->twice_at.file) && at.line < m->twice_at.line))))
     m->twice_at = at;

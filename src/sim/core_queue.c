@@ -124,7 +124,7 @@ static int take_event(acsim_block *b, int event, acsim_at at, uint8_t *owners) {
     if (!b->held[event][i]) {
       b->held[event][i] = true;
       b->held_at[event][i] = at;
-      if (owners) owners[event] |= (uint8_t)(1u << i);
+      owners[event] |= (uint8_t)(1u << i);
       return i;
     }
   acsim_fault(b->s, b, "event-ids-exhausted", at,
@@ -375,7 +375,6 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
                    .mem = (uint8_t)mem,
                    .bytes = (uint32_t)each,
                    .tbuf = tbuf,
-                   .pipe = pipe,
                    .at = at};
   if (q.depth > MAX_FIFO) q.depth = MAX_FIFO;
   for (uint32_t i = 0; i < num; i++) {

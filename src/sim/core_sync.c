@@ -390,7 +390,6 @@ void acsim_sync_soft(const acsim_global *gm, const acsim_local *ub, int32_t core
 
 /* ---- flags between cores ---- */
 
-static const char *const cross_pipes[] = {"PIPE_S", "PIPE_V", "PIPE_M", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3"};
 static ac_pipe pipe_of(int32_t pipe) { /* pipe_t: PIPE_FIX is 10 */
   return pipe == 10 ? AC_PIPE_FIX : pipe > 0 && pipe <= AC_PIPE_MTE3 ? (ac_pipe)pipe : AC_PIPE_COUNT;
 }
@@ -431,7 +430,7 @@ void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, i
   ac_pipe p = pipe_of(pipe);
   if (p == AC_PIPE_COUNT)
     acsim_fault(s, b, "bad-event", AT, "CrossCoreSetFlag in %s: it takes V, M, MTE1, MTE2, MTE3 or FIX",
-                pipe == 0 ? cross_pipes[0] : "PIPE_ALL");
+                pipe == 0 ? "PIPE_S" : "PIPE_ALL");
   int n = 0;
   for (acsim_pending *x = b->pending[id]; x; x = x->next) n++;
   if (n == COUNTER_MAX) {
@@ -589,7 +588,6 @@ int32_t acsim_kernel_type(int32_t type, int64_t key, const char *file, int32_t l
   }
   int ratio = type == MIX_AIC_1_2 ? 2 : 1;
   pthread_mutex_lock(&s->lock);
-  s->kernel_type = type;
   bool again = ratio != s->ratio && !s->restarted;
   if (again) {
     s->ratio = ratio;

@@ -34,7 +34,7 @@ static uint8_t *lanes_for(acsim_block *b, int64_t n) {
   return b->undefined;
 }
 
-void acsim_undefined_fault(const call *c, const char *name, const acsim_local *t, int64_t lanes) {
+static void undefined_fault(const call *c, const char *name, const acsim_local *t, int64_t lanes) {
   acsim_fault(c->b->s, c->b, "read-poison", c->at,
               "%s: none of the %lld elements of %s was ever written (from byte %lld of the %s buffer)", c->name,
               (long long)lanes, name, (long long)t->addr - t->base, acsim_pos_name(t->pos));
@@ -55,7 +55,7 @@ const uint8_t *acsim_undefined_lanes(const call *c, bool reads_dst, int64_t n) {
       lanes[j] |= !fine;
     }
     if (defined) continue;
-    acsim_undefined_fault(c, x[i].name, x[i].t, n);
+    undefined_fault(c, x[i].name, x[i].t, n);
     return NULL; /* reported: the run goes on as if they were defined */
   }
   return lanes;
@@ -97,5 +97,5 @@ void acsim_undefined_report(const call *c, const acsim_undefined *u) {
   const acsim_local *t[OPERANDS] = {v->a, v->b, v->dst};
   const char *const names[OPERANDS] = {v->b ? "src0" : "src", "src1", "dst"};
   for (int i = 0; i < OPERANDS; i++)
-    if (t[i] && u->seen[i] && !u->defined[i]) acsim_undefined_fault(c, names[i], t[i], u->seen[i]);
+    if (t[i] && u->seen[i] && !u->defined[i]) undefined_fault(c, names[i], t[i], u->seen[i]);
 }

@@ -761,7 +761,7 @@ static void iota(const call *c) {
 
 /* ---- entry ---- */
 
-bool acsim_vec_bad_repeat(const call *c) {
+static bool bad_repeat(const call *c) {
   const acsim_repeat *r = c->v->repeat;
   bool large = c->v->op == ACSIM_OP_ReduceSum || c->v->op == ACSIM_OP_ReduceMax || c->v->op == ACSIM_OP_ReduceMin ||
                c->v->op == ACSIM_OP_GatherMask;
@@ -781,7 +781,7 @@ bool acsim_vec_bad_repeat(const call *c) {
 }
 
 static uint64_t one_repeat_call(const call *c) {
-  if (acsim_vec_bad_repeat(c)) return 0;
+  if (bad_repeat(c)) return 0;
   const uint64_t *m = c->v->repeat->mask;
   c->b->vector_elements += (int64_t)c->v->repeat->repeat * (__builtin_popcountll(m[0]) + __builtin_popcountll(m[1]));
   switch (c->v->op) {
@@ -855,7 +855,7 @@ static uint64_t with_repeat(const call *given) {
     if (r.repeat <= MAX_REPEAT) acsim_vec_check_overlap(c, -1);
     return one_repeat_call(c);
   }
-  if (v.op == ACSIM_OP_Copy) return acsim_vec_bad_repeat(c) ? 0 : acsim_vec_copy_counted(c);
+  if (v.op == ACSIM_OP_Copy) return bad_repeat(c) ? 0 : acsim_vec_copy_counted(c);
   int64_t n = (int64_t)b->mask[0], tail = n % c->lanes;
   if (n / c->lanes > INT32_MAX - 1) n = tail = 0;
   acsim_vec_check_overlap(c, n);

@@ -68,7 +68,6 @@ void acsim_undefined_repeat(const call *c, acsim_undefined *u, int which, const 
                             int bytes, int block_stride);
 void acsim_undefined_scatter(const call *c, acsim_undefined *u, int64_t off);
 void acsim_undefined_report(const call *c, const acsim_undefined *u);
-void acsim_undefined_fault(const call *c, const char *name, const acsim_local *t, int64_t lanes);
 void acsim_vec_check_precision(const call *c);
 
 /* core_vec_more.c: by address, and through registers */
@@ -79,8 +78,6 @@ void acsim_vec_iota_repeat(const call *c);
 void acsim_vec_compare_register(const call *c);
 void acsim_vec_select_register(const call *c);
 void acsim_vec_accumulate(const call *c);
-
-bool acsim_vec_bad_repeat(const call *c);
 
 /* core_vec_compare.c */
 void acsim_vec_compare(const call *c);

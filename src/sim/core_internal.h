@@ -265,8 +265,8 @@ typedef struct {
   int how;
 } acsim_access;
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n);
-/* Would acsim_touch report nothing, order apart? */
-bool acsim_allowed(acsim_block *b, const acsim_access *x, int n);
+/* The same where acsim_touch would report nothing, order apart; else false, and nothing is done. */
+bool acsim_touch_allowed(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n);
 /* Host address of byte `off` of the view (checked before by acsim_touch). */
 enum { ACSIM_UNWRITTEN = 0xa5 };
 uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);

@@ -141,15 +141,15 @@ static void check_poison(acsim_block *b, const char *op, acsim_at at, const acsi
               op, x->name, (long long)x->bytes, (long long)count, (long long)at_byte, acsim_pos_name(x->t->pos));
 }
 
-bool acsim_allowed(acsim_block *b, const acsim_access *x, int n) {
+static bool sound(const acsim_block *b, const acsim_access *x) {
+  return held(b, x->t) && in_buffer(x);
+}
+
+/* Would acsim_touch report nothing, order apart? */
+static bool allowed(acsim_block *b, const acsim_access *x, int n) {
   for (int i = 0; i < n; i++) {
     const acsim_local *t = x[i].t;
-    if (!t->buf || t->buf >= b->slots.len) return false;
-    const acsim_slot *slot = &b->slots.data[t->buf];
-    if (slot->gen != t->gen || slot->state == SLOT_GONE || slot->state == SLOT_FREE || slot->state == SLOT_QUEUED)
-      return false;
-    int64_t from = (int64_t)t->addr + x[i].off - t->base;
-    if (from < 0 || from + x[i].bytes > t->size) return false;
+    if (!t->buf || t->buf >= b->slots.len || !sound(b, &x[i])) return false;
     if (x[i].align > 1 && (t->addr + x[i].off) % x[i].align) return false;
     if ((x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) &&
         !acsim_all_written(acsim_state(b, t, x[i].off), x[i].bytes))
@@ -158,27 +158,41 @@ bool acsim_allowed(acsim_block *b, const acsim_access *x, int n) {
   return true;
 }
 
-static bool sound(const acsim_block *b, const acsim_access *x) {
-  return held(b, x->t) && in_buffer(x);
+/* What the pipe waits for can never come: this instruction is not among those that are kept. */
+static void settle_pipe(acsim_block *b, ac_pipe pipe, acsim_at at) {
+  if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at);
+}
+static void look_for_raw(acsim_block *b, const char *op, acsim_at at, const acsim_access *x, int n) {
+  for (int i = 0; i < n; i++) {
+    bool reads = x[i].bytes > 0 && x[i].how & ACSIM_READ && b->slots.data[x[i].t->buf].raw;
+    if (reads && !acsim_all_written(acsim_state(b, x[i].t, x[i].off), x[i].bytes)) find_raw(b, op, at, &x[i]);
+  }
+}
+
+bool acsim_touch_allowed(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
+  settle_pipe(b, pipe, at);
+  if (!allowed(b, x, n)) return false;
+  b->calls++;
+  if (b->any_raw) look_for_raw(b, op, at, x, n);
+  for (int i = 0; i < n; i++) acsim_order_local(b, pipe, op, at, &x[i]);
+  acsim_time_local(b, pipe, op, at, x, n);
+  return true;
 }
 
 bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n) {
   b->calls++;
-  if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at); /* not among what is kept */
+  settle_pipe(b, pipe, at);
   bool ok = true;
   for (int i = 0; i < n; i++)
     if (x[i].bytes > 0) ok = check_life(b, op, at, &x[i]) && check_bounds(b, op, at, &x[i]) && ok;
   if (!ok) return false;
-  for (int i = 0; b->any_raw && i < n; i++) {
-    bool reads = x[i].bytes > 0 && x[i].how & ACSIM_READ && b->slots.data[x[i].t->buf].raw;
-    if (reads && !acsim_all_written(acsim_state(b, x[i].t, x[i].off), x[i].bytes)) find_raw(b, op, at, &x[i]);
+  if (b->any_raw) look_for_raw(b, op, at, x, n);
+  for (int i = 0; i < n; i++) {
+    /* what has been reported is not reported again as unwritten or unordered */
+    if (x[i].bytes > 0 && !sound(b, &x[i])) continue;
+    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT)) check_poison(b, op, at, &x[i]);
+    acsim_order_local(b, pipe, op, at, &x[i]);
   }
-  /* what has been reported is not reported again as unwritten or unordered */
-  for (int i = 0; i < n; i++)
-    if (x[i].bytes > 0 && (x[i].how & ACSIM_READ) && !(x[i].how & ACSIM_SOFT) && sound(b, &x[i]))
-      check_poison(b, op, at, &x[i]);
-  for (int i = 0; i < n; i++)
-    if (x[i].bytes <= 0 || sound(b, &x[i])) acsim_order_local(b, pipe, op, at, &x[i]);
   acsim_time_local(b, pipe, op, at, x, n);
   return true;
 }

@@ -336,7 +336,7 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
   const acsim_repeat *r = c->v->repeat;
   int per_block = BLOCK_BYTES / bytes;
   acsim_access all = {name, t, off, acsim_vec_range(c, bytes, block_stride), 1, how};
-  if (all.bytes && acsim_allowed(c->b, &all, 1)) return acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &all, 1);
+  if (all.bytes && acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, &all, 1)) return true;
   for (int first = 0; first < c->lanes; first += per_block) {
     uint32_t on = acsim_vec_block_lanes(c, first, per_block);
     if (!on) continue;

@@ -26,8 +26,8 @@ void acsim_vec_brcb(const call *c) {
     uint8_t eight[64];
     memcpy(eight, acsim_data(c->b, v->a, s.off), 8 * (size_t)c->es);
     acsim_access all = {"dst", v->dst, (int64_t)k * r->dst_repeat * BLOCK_BYTES, 8 * BLOCK_BYTES, 1, ACSIM_WRITE};
-    if (r->dst_block == 1 && acsim_allowed(c->b, &all, 1)) { /* the usual: in one piece */
-      acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &all, 1);
+    if (r->dst_block == 1 &&
+        acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, &all, 1)) { /* the usual: in one piece */
       spread_blocks(acsim_data(c->b, v->dst, all.off), eight, c->es);
       mark(c, v->dst, all.off, all.bytes);
       continue;

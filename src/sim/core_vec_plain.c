@@ -93,8 +93,9 @@ bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how) {
   int k = 1;
   if (v->a) x[k++] = a.x;
   if (v->b) x[k++] = b.x;
-  if ((v->a && !in_step(x, &a)) || (v->b && !in_step(x, &b)) || !acsim_allowed(c->b, x, k)) return false;
-  acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, k);
+  if ((v->a && !in_step(x, &a)) || (v->b && !in_step(x, &b)) ||
+      !acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, x, k))
+    return false;
   int64_t many = (!v->a || a.follows) && (!v->b || b.follows) ? repeats : MANY;
   uint8_t ra[MANY * REPEAT_BYTES], rb[MANY * REPEAT_BYTES];
   for (int64_t at = 0; at < repeats; at += many) {
@@ -118,9 +119,9 @@ bool acsim_vec_groups(const call *c, const uint8_t *lanes, int64_t off, int grou
   const acsim_vector *v = c->v;
   int n = c->lanes / group;
   acsim_access x = {"dst", v->dst, off, (int64_t)n * c->es, 1, ACSIM_WRITE};
-  if (first_lanes(c) != c->lanes || (v->type != ACSIM_F32 && v->type != ACSIM_F16) || !acsim_allowed(c->b, &x, 1))
+  if (first_lanes(c) != c->lanes || (v->type != ACSIM_F32 && v->type != ACSIM_F16) ||
+      !acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, &x, 1))
     return false;
-  acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1);
   uint8_t *d = acsim_data(c->b, v->dst, off);
   if (v->op == ACSIM_OP_BlockReduceMax || v->op == ACSIM_OP_BlockReduceMin) {
     float f[MAX_LANES];

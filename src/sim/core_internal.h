@@ -48,7 +48,6 @@ typedef struct {
 
 /* ---- order ---- */
 
-/* Of every pipe: up to which of its epochs all is known to have finished (core_hazard.c). */
 /* When something was over, in ticks, and the instruction that it waited for (core_time.c). */
 typedef struct {
   int64_t t;
@@ -57,6 +56,7 @@ typedef struct {
   ac_pipe pipe;
   uint32_t span; /* 1 + its number in the block's trace; 0: none */
 } acsim_stamp;
+/* Of every pipe: up to which of its epochs all is known to have finished (core_hazard.c); and when that was. */
 typedef struct {
   uint32_t k[AC_PIPE_COUNT];
   acsim_stamp stamp;
@@ -237,9 +237,9 @@ int64_t acsim_position_of(const acsim_session *s, int64_t index);
 /* Records a fault; b may be NULL (of no block). */
 void acsim_fault(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, const char *fmt, ...)
     AC_PRINTF(5, 6);
-/* The same, of a pair of accesses: merged by both places. */
 /* Has a fault or warning of that kind been reported? Between launches only. */
 bool acsim_fault_seen(const acsim_session *s, const char *kind);
+/* As acsim_fault, of a pair of accesses: merged by both places. */
 void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
                       const char *fmt, ...) AC_PRINTF(6, 7);
 /* Ends the block: it could not go on (a deadlock on the device). */
@@ -268,7 +268,6 @@ bool acsim_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, cons
 /* The same where acsim_touch would report nothing, order apart; else false, and nothing is done. */
 bool acsim_touch_allowed(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_access *x, int n);
 /* Host address of byte `off` of the view (checked before by acsim_touch). */
-enum { ACSIM_UNWRITTEN = 0xa5 };
 uint8_t *acsim_data(acsim_block *b, const acsim_local *t, int64_t off);
 uint8_t *acsim_state(acsim_block *b, const acsim_local *t, int64_t off);
 /* After a fault: what the instruction would have written counts as written, so that one mistake is reported once. */
@@ -278,6 +277,7 @@ bool acsim_all_written(const uint8_t *state, int64_t n);
 const char *acsim_pos_name(int pos);
 const char *acsim_mem_name(int mem);
 
+enum { ACSIM_UNWRITTEN = 0xa5 }; /* what an unwritten byte holds then */
 /* A plain pointer into the view's buffer goes to the kernel: what is written through it can be told from what is not. */
 void acsim_raw_pointer(acsim_block *b, const acsim_local *t);
 

@@ -1,5 +1,5 @@
-/* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch or
- * acsim_gm_touch. */
+/* Memory checks: on-chip views and global memory. Every access of every instruction passes through acsim_touch (or
+ * acsim_touch_allowed) or acsim_gm_touch. */
 #include "sim/core_sync.h"
 #include "sim/core_simd.h"
 
@@ -373,7 +373,7 @@ int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_
   return m->end - p < bytes ? m->end - p : bytes;
 }
 
-/* ---- at the end: every element of every output exactly once ---- */
+/* ---- at the end: elements that were never written, or by two writes that are not atomic ---- */
 
 typedef struct {
   int64_t count, first, last_of_first, runs;

@@ -1,4 +1,4 @@
-/* What the two files of vector instructions share. */
+/* What the files of vector instructions share. */
 #ifndef AC_SIM_CORE_VEC_H
 #define AC_SIM_CORE_VEC_H
 
@@ -47,9 +47,10 @@ void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, i
 
 /* n lanes at d from a, b and the scalar: all the element-wise instructions. */
 void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n);
-/* core_vec_plain.c: bytes of an operand that a repeat touches when they are one range; else 0. */
+/* ---- core_vec_plain.c ---- */
 /* The lanes of a block that are on: `per` lanes from `first` on, at most 32. */
 uint32_t acsim_vec_block_lanes(const call *c, int first, int per);
+/* Bytes of an operand that a repeat touches when they are one range; else 0. */
 int64_t acsim_vec_range(const call *c, int bytes, int block_stride);
 /* Repeats [repeat, repeat + repeats) of an element-wise instruction at once. False: nothing is done, they are not so simple. */
 bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
@@ -57,8 +58,9 @@ bool acsim_vec_plain(const call *c, int64_t repeat, int64_t repeats, int how);
  * False: nothing is done. */
 bool acsim_vec_groups(const call *c, const uint8_t *lanes, int64_t off, int group);
 
-/* core_mask.c: does the mask mean what the instruction takes it for? Then it is what the register holds. */
+/* core_mask.c: does the mask mean what the instruction takes it for? Then it is what the register holds. And precision. */
 void acsim_mask_check(const call *c);
+void acsim_vec_check_precision(const call *c);
 /* core_undefined.c: which of n lanes read undefined bytes, before the instruction overwrites them; NULL: none, or reported. Then the
  * same lanes of the result become undefined. */
 const uint8_t *acsim_undefined_lanes(const call *c, bool reads_dst, int64_t n);
@@ -68,7 +70,6 @@ void acsim_undefined_repeat(const call *c, acsim_undefined *u, int which, const 
                             int bytes, int block_stride);
 void acsim_undefined_scatter(const call *c, acsim_undefined *u, int64_t off);
 void acsim_undefined_report(const call *c, const acsim_undefined *u);
-void acsim_vec_check_precision(const call *c);
 
 /* core_vec_more.c: by address, and through registers */
 void acsim_vec_gather(const call *c);

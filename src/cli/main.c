@@ -37,6 +37,7 @@ static const command_row command_table[] = {
 };
 
 enum { MAX_LIST = 64 };
+typedef enum { AUTO, ALWAYS, NEVER } when;
 typedef struct {
   const char *values[MAX_LIST];
   int n;
@@ -49,7 +50,7 @@ typedef struct {
   ac_run_argument given[MAX_LIST];
   list shapes, formats, tiling, tiling_headers, includes, defines;
   bool json, quiet;
-  const char *colour;
+  when colour;
 } arguments;
 
 static void usage(FILE *f) {
@@ -83,6 +84,15 @@ static bool number(const char *name, const char *text, double *v) {
   fprintf(stderr, "ascendcraft: --%s: '%s' is not a number from 0 on\n", name, text);
   return false;
 }
+/* All 64 bits: tiling keys are written like 10000000000000001101. */
+static bool whole(const char *name, const char *text, uint64_t *v) {
+  char *end;
+  errno = 0;
+  *v = strtoull(text, &end, 0);
+  if (*text >= '0' && *text <= '9' && !*end && !errno) return true;
+  fprintf(stderr, "ascendcraft: --%s: '%s' is not a whole number from 0 to 2^64 - 1\n", name, text);
+  return false;
+}
 static bool add(list *l, const char *v) {
   if (l->n == MAX_LIST) {
     fprintf(stderr, "ascendcraft: an option was given more than %d times\n", MAX_LIST);
@@ -109,7 +119,7 @@ static bool give(arguments *a, ac_give kind, const char *v) {
   return true;
 }
 
-/* Options of `run` alone; as take. */
+/* Options of a run, for `run`, `profile` and, a few, `verify`; as take. */
 static bool take_run(arguments *a, int id, const char *v) {
   static const char *const hazards[] = {"on", "strict", "off"}, *const orders[] = {"forward", "reverse"},
                            *const results[] = {"up", "down", "mixed"};
@@ -127,10 +137,7 @@ static bool take_run(arguments *a, int id, const char *v) {
     a->run.blocks = (int64_t)x;
     break;
   case OPT_TILING: return add(&a->tiling, v);
-  case OPT_TILING_KEY:
-    if (!number("tiling-key", v, &x)) return false;
-    a->run.tiling_key = (uint64_t)strtoull(v, NULL, 10);
-    break;
+  case OPT_TILING_KEY: return whole("tiling-key", v, &a->run.tiling_key);
   case OPT_TILING_STRUCT: a->run.tiling_struct = v; break;
   case OPT_TILING_HEADER: return add(&a->tiling_headers, v);
   case OPT_INCLUDE: return add(&a->includes, v);
@@ -175,7 +182,9 @@ static bool take_run(arguments *a, int id, const char *v) {
 
 /* Takes one option; false: the message is out. */
 static bool take(arguments *a, int id, const char *v) {
+  static const char *const colours[] = {[AUTO] = "auto", [ALWAYS] = "always", [NEVER] = "never"};
   double x = 0;
+  int k = 0;
   switch (id) {
   case OPT_OUTPUT: a->gen.output = v; break;
   case OPT_FORCE: a->gen.force = true; break;
@@ -189,10 +198,7 @@ static bool take(arguments *a, int id, const char *v) {
   case OPT_NO_VERIFY: a->gen.no_verify = true; break;
   case OPT_DUMP: a->gen.dump = v; break;
   case OPT_LIBPYTHON: a->gen.libpython = v; break;
-  case OPT_TIMEOUT:
-    if (!number("trace-timeout", v, &x)) return false;
-    a->gen.trace_timeout = x;
-    break;
+  case OPT_TIMEOUT: return number("trace-timeout", v, &a->gen.trace_timeout);
   case OPT_MAX_ELEMENTS:
     if (!number("max-elements", v, &x)) return false;
     a->gen.max_elements = a->verify.max_elements = (int64_t)x;
@@ -206,11 +212,8 @@ static bool take(arguments *a, int id, const char *v) {
   case OPT_JSON: a->json = true; break;
   case OPT_QUIET: a->quiet = true; break;
   case OPT_COLOUR:
-    if (strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never")) {
-      fprintf(stderr, "ascendcraft: --color is auto, always or never, not '%s'\n", v);
-      return false;
-    }
-    a->colour = v;
+    if (!choice("color", v, colours, 3, &k)) return false;
+    a->colour = (when)k;
     break;
   default: return take_run(a, id, v);
   }
@@ -283,7 +286,7 @@ static int parse(const command_row *c, int argc, char **argv, arguments *a) {
 }
 
 static bool colour_for(const arguments *a, FILE *f) {
-  if (a->colour && strcmp(a->colour, "auto")) return !strcmp(a->colour, "always");
+  if (a->colour != AUTO) return a->colour == ALWAYS;
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   return isatty(fileno(f)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }

@@ -73,10 +73,10 @@ static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const 
     return;
   }
   ac_printf(b,
-            "launch (simulated): %lld blocks, tiling key %lld, %lld bytes of workspace, UB peak %lld bytes, %.3f s "
+            "launch (simulated): %lld blocks, tiling key %llu, %lld bytes of workspace, UB peak %lld bytes, %.3f s "
             "on this host\n",
-            (long long)r->block_dim, (long long)r->tiling_key, (long long)r->workspace, (long long)r->ub_peak,
-            r->wall);
+            (long long)r->block_dim, (unsigned long long)r->tiling_key, (long long)r->workspace,
+            (long long)r->ub_peak, r->wall);
   ac_time_line(b, &r->time);
   report_tiling(b, t, r);
   report_sample(b, blocks, r);

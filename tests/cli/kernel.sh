@@ -127,6 +127,10 @@ run 2 'wants an address' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --arg
 run 0 '8 bytes, Shape' "$k/launch.cpp" --entry by_shape --in x.npy --out z.npy:float32:2048 --tiling rows=32,columns=32 --arg true \
   --tiling-key 7 --blocks 2
 py "assert read('z.npy')[1] == [i * 0.5 - 1 for i in range(2048)]"
+run 0 'tiling key 10000000000000001101' "$k/launch.cpp" --entry by_shape --in x.npy --out z.npy:float32:2048 --tiling rows=32,columns=32 \
+  --arg true --tiling-key 10000000000000001101 --blocks 2
+py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
+run 2 'tiling-key.*is not a whole number' "$k/launch.cpp" --entry by_shape --in x.npy --blocks 2 --tiling-key -1
 run 0 '' "$k/launch.cpp" --entry launch_shift --in h.npy --out z.npy:float16:2048 --arg 2048 --arg uint32:4
 py "assert read('z.npy')[1] == [(i % 64) + 2.0 for i in range(2048)]"
 

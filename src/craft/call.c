@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
-
 static const char *text(ac_chk *c, const ac_cexpr *e) {
   return ac_cexpr_text(c->a, e);
 }

@@ -54,6 +54,7 @@ typedef struct {
   ac_cexpr *off_e;
   ac_dtype dtype;
 } ac_kval;
+static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
 /* A value of a kind without more to say of it; an int with its symbolic value. */
 static inline ac_kval plain(ac_ctkind k) {

@@ -25,7 +25,6 @@ typedef enum {
 /* A primitive that is composed of instructions works in pieces of so many lanes, so that its scratch does not grow with the tile. */
 enum { AC_SCRATCH_LANES = 2048 };
 /* Scratch buffers of AC_SCRATCH_LANES float32 lanes that it needs (prims.def); 0 for instructions and unknown names. */
-int ac_cprim_scratch(ac_cprim prim);
 int ac_cprim_scratch_of(const char *name);
 
 typedef enum {

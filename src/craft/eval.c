@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
-
 ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc) {
   ac_cexpr *e = AC_NEW(c->a, ac_cexpr);
   e->kind = kind;

@@ -13,9 +13,6 @@ static const struct {
 #undef P
 };
 
-int ac_cprim_scratch(ac_cprim prim) {
-  return (size_t)prim < AC_COUNT(prims) ? prims[prim].scratch : 0;
-}
 int ac_cprim_scratch_of(const char *name) {
   for (size_t i = 0; i < AC_COUNT(prims); i++)
     if (!strcmp(prims[i].name, name)) return prims[i].scratch;

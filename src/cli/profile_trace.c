@@ -2,18 +2,29 @@
 #include "cli/profile.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-static FILE *open_for(const char *path, ac_diags *d) {
-  FILE *f = fopen(path, "we");
-  if (!f) ac_error(d, AC0106, (ac_loc){.file = path}, "cannot be written");
+/* A file in the making, in memory: it is written at once or not at all. */
+typedef struct {
+  const char *path;
+  char *text;
+  size_t len;
+} page;
+static bool no_room(const page *p, ac_diags *d) {
+  ac_error(d, AC0106, (ac_loc){.file = p->path}, "no memory for what goes into it");
+  return false;
+}
+static FILE *open_page(page *p, ac_diags *d) {
+  FILE *f = open_memstream(&p->text, &p->len);
+  if (!f) no_room(p, d);
   return f;
 }
-static bool close_it(FILE *f, const char *path, ac_diags *d) {
-  bool bad = ferror(f) != 0;
-  if (!fclose(f) && !bad) return true;
-  ac_error(d, AC0106, (ac_loc){.file = path}, "cannot be written");
-  return false;
+static bool close_page(page *p, FILE *f, ac_diags *d) {
+  bool whole = !ferror(f);
+  whole = !fclose(f) && whole;
+  bool ok = whole ? ac_write_file(p->path, p->text, p->len, d) : no_room(p, d);
+  free(p->text);
+  return ok;
 }
 
 /* ---- Chrome's trace event format: complete events (X), metadata (M), flows (s, f); times in microseconds ---- */
@@ -73,7 +84,8 @@ static void arrow(FILE *f, const ac_sim_time *t, size_t i) {
 }
 
 bool ac_profile_trace(const char *path, const char *name, const ac_sim_time *t, ac_diags *d) {
-  FILE *f = open_for(path, d);
+  page p = {.path = path};
+  FILE *f = open_page(&p, d);
   if (!f) return false;
   fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"class\":\"modelled\",\"operator\":", f);
   json_text(f, name);
@@ -87,7 +99,7 @@ bool ac_profile_trace(const char *path, const char *name, const ac_sim_time *t, 
   }
   fputs("{\"ph\":\"M\",\"pid\":0,\"name\":\"process_labels\",\"args\":{\"labels\":\"modelled, not measured\"}}\n]}\n",
         f);
-  return close_it(f, path, d);
+  return close_page(&p, f, d);
 }
 
 /* ---- a picture ---- */
@@ -165,7 +177,8 @@ bool ac_profile_plot(const char *path, const char *name, const ac_sim_time *t, a
     if (k < n && s->end > last) last = s->end;
   }
   for (int u = 0; u < AC_PIPE_COUNT; u++) units += unit_used(t, u);
-  FILE *f = open_for(path, d);
+  page p = {.path = path};
+  FILE *f = open_page(&p, d);
   if (!f) return false;
   int height = PLOT_TOP + n * (units * PLOT_ROW + 10) + 40;
   double scale = (PLOT_WIDTH - PLOT_LEFT - 20) / last;
@@ -187,5 +200,5 @@ bool ac_profile_plot(const char *path, const char *name, const ac_sim_time *t, a
       y += PLOT_ROW;
     }
   fputs("</svg>\n", f);
-  return close_it(f, path, d);
+  return close_page(&p, f, d);
 }

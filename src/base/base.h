@@ -178,6 +178,8 @@ bool ac_is_dir(const char *path);
 bool ac_exists(const char *path);
 char *ac_path_join(ac_arena *a, const char *dir, const char *name);
 const char *ac_basename(const char *path);
+/* The folder that holds it, by the text alone; slashes at the end do not count. "." for a bare name, "/" for what is in there. */
+char *ac_dirname(ac_arena *a, const char *path);
 char *ac_absolute(ac_arena *a, const char *path); /* realpath where it exists */
 /* Where the data files, headers and ascendcraft-trace are: below $ASCENDCRAFT_HOME; else beside the executable (or the
  * library that this is in), in the source tree around it, or in share/ascendcraft and lib/ascendcraft of its prefix.

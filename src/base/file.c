@@ -119,7 +119,7 @@ static char *fresh_name(ac_arena *a, const char *dir, const char *base, const ch
                     atomic_fetch_add(&count, 1));
 }
 
-static char *dir_of(ac_arena *a, const char *path) {
+char *ac_dirname(ac_arena *a, const char *path) {
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/') n--;
   while (n && path[n - 1] != '/') n--;
@@ -128,7 +128,7 @@ static char *dir_of(ac_arena *a, const char *path) {
 }
 
 static bool write_new(ac_arena *a, const char *path, const ac_piece *p, int n, mode_t mode, ac_diags *d) {
-  const char *temp = ac_absolute(a, fresh_name(a, dir_of(a, path), ac_basename(path), "tmp"));
+  const char *temp = ac_absolute(a, fresh_name(a, ac_dirname(a, path), ac_basename(path), "tmp"));
   ac_cleanup_add(temp, 0); /* goes with Ctrl-C; a full table only loses that */
   int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), err = fd < 0 ? errno : 0;
   if (!err) err = write_pieces(fd, p, n);
@@ -229,21 +229,21 @@ static char *exe_dir(ac_arena *a) {
   ssize_t n = readlink("/proc/self/exe", buf, sizeof buf - 1);
   if (n <= 0) return NULL;
   buf[n] = 0;
-  return dir_of(a, buf);
+  return ac_dirname(a, buf);
 }
 
 /* Where this code was loaded from: the executable, or libascendcraft.so in somebody else's. */
 static char *library_dir(ac_arena *a) {
   static const char here;
   Dl_info info;
-  return dladdr(&here, &info) && info.dli_fname ? dir_of(a, ac_absolute(a, info.dli_fname)) : NULL;
+  return dladdr(&here, &info) && info.dli_fname ? ac_dirname(a, ac_absolute(a, info.dli_fname)) : NULL;
 }
 
 /* Beside the program (the other programs of a build or of <prefix>/bin), or in a folder above it that is a source tree or
  * an installation's prefix. */
 static char *found_from(ac_arena *a, char *dir, const char *rel) {
   char *p = found(a, dir, rel);
-  for (char *up = dir; !p; up = dir_of(a, up)) {
+  for (char *up = dir; !p; up = ac_dirname(a, up)) {
     if (ac_exists(ac_path_join(a, up, "data/chips"))) p = found(a, up, rel);
     if (!p) p = found(a, ac_path_join(a, up, "share/ascendcraft"), rel);
     if (!p) p = found(a, ac_path_join(a, up, AC_INSTALL_LIBDIR "/ascendcraft"), rel);
@@ -283,7 +283,7 @@ static char *fresh_dir(ac_arena *a, const char *dir, const char *base, const cha
 
 static int missing_folders(ac_arena *a, const char *dir) {
   int n = 0;
-  for (; !ac_exists(dir) && strcmp(dir, "/") != 0 && strcmp(dir, ".") != 0; dir = dir_of(a, dir)) n++;
+  for (; !ac_exists(dir) && strcmp(dir, "/") != 0 && strcmp(dir, ".") != 0; dir = ac_dirname(a, dir)) n++;
   return n;
 }
 
@@ -294,7 +294,7 @@ static bool is_mount_point(const char *path) {
 }
 
 char *ac_staging_dir(ac_arena *a, const char *final, ac_diags *d) {
-  char *full = ac_absolute(a, final), *dir = dir_of(a, full);
+  char *full = ac_absolute(a, final), *dir = ac_dirname(a, full);
   size_t n = strlen(full);
   while (n > 1 && full[n - 1] == '/') full[--n] = 0;
   if (is_mount_point(full)) return fresh_dir(a, full, ac_basename(full), "part", 0777, 0, d);
@@ -342,7 +342,7 @@ static int move_entries(ac_arena *a, const char *from, const char *to) {
 }
 
 static int commit(ac_arena *a, const char *staging, const char *final) {
-  if (ac_is_dir(final) && same_place(final, dir_of(a, staging))) /* a mount point: staged inside it */
+  if (ac_is_dir(final) && same_place(final, ac_dirname(a, staging))) /* a mount point: staged inside it */
     return dir_is_empty(final, staging) ? move_entries(a, staging, final) : ENOTEMPTY;
   bool empty = ac_is_dir(final) && dir_is_empty(final, NULL);
   if (empty && same_place(final, ".")) return move_entries(a, staging, final);
@@ -378,7 +378,7 @@ bool ac_staging_replace(const char *staging, const char *final, ac_diags *d) {
   if (!ac_is_dir(final) || same_place(final, ".")) return ac_staging_commit(staging, final, d);
   ac_arena *a = ac_arena_new();
   const char *full = ac_absolute(a, final);
-  if (same_place(final, dir_of(a, staging))) {
+  if (same_place(final, ac_dirname(a, staging))) {
     bool done = remove_others(a, full, staging) && ac_staging_commit(staging, final, d);
     ac_arena_free(a);
     return done;

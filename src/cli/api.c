@@ -169,7 +169,7 @@ static bool job_start(ac_context *c, job *j, const ac_gen_options *o) {
     return false;
   }
   if (!job_formats(c, j)) return false;
-  if (!(j->chip = ac_chip_load(c->arena, o->target ? o->target : "ascend910b2", &c->diags))) return false;
+  if (!(j->chip = ac_target_chip(c->arena, o->target, &c->diags))) return false;
   const char *name = o->name ? snake(c->arena, o->name, strlen(o->name))
                              : snake(c->arena, base, (size_t)(strrchr(base, '.') - base));
   j->op = ends_with(name, "_custom") ? name : ac_sprintf(c->arena, "%s_custom", name);

@@ -6,9 +6,9 @@
 
 enum { AC_NPY_RANK = 16, AC_NPY_HEADER = 64 << 10 };
 typedef struct {
-  ac_dtype
-      dtype; /* AC_NODTYPE: two raw bytes ('V2', as bfloat16 is often saved): the reader must be told what they are */
-  int item;  /* bytes of an element */
+  /* AC_NODTYPE: two raw bytes ('V2', as bfloat16 is often saved): the reader must be told what they are */
+  ac_dtype dtype;
+  int item; /* bytes of an element */
   int rank;
   int64_t shape[AC_NPY_RANK];
   int64_t offset, bytes; /* of the data */

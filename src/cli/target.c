@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const ac_chip *ac_target_chip(ac_arena *a, const char *name, ac_diags *d) {
+  return ac_chip_load(a, name ? name : "ascend910b2", d);
+}
+
 const char *const *ac_target_list(ac_arena *a, const char *const *v, int n) {
   const char **to = AC_NEW_N(a, const char *, n + 1);
   for (int i = 0; i < n; i++) to[i] = v[i];
@@ -87,6 +91,13 @@ static bool graph_tensors(ac_arena *a, const ac_graph *g, uint64_t seed, ac_targ
   return true;
 }
 
+/* "FILE[:DTYPE]": the path, and the dtype or AC_NODTYPE. A file that is there under the whole name is meant. */
+static const char *split_dtype(ac_arena *a, const char *text, ac_dtype *as) {
+  const char *colon = strrchr(text, ':');
+  *as = colon && !ac_exists(text) ? ac_dtype_of(colon + 1) : AC_NODTYPE;
+  return *as == AC_NODTYPE ? text : ac_strndup(a, text, (size_t)(colon - text));
+}
+
 /* ---- a project ---- */
 
 /* Shapes of the module's own example, or those of --shape, or of the files of --in. */
@@ -99,9 +110,8 @@ static const ac_graph *with_shapes(ac_arena *a, const ac_graph *g, const ac_run_
     while (file < o->n_args && o->args[file].kind != AC_GIVE_IN) file++;
     if (file == o->n_args) break;
     ac_npy h;
-    const char *text = o->args[file++].text, *colon = strrchr(text, ':');
-    ac_dtype as = colon ? ac_dtype_of(colon + 1) : AC_NODTYPE;
-    const char *path = as == AC_NODTYPE ? text : ac_strndup(a, text, (size_t)(colon - text));
+    ac_dtype as;
+    const char *path = split_dtype(a, o->args[file++].text, &as);
     if (!ac_npy_open(a, path, as, &h, d)) return NULL;
     s[i] = (ac_shape){.rank = h.rank};
     memcpy(s[i].dim, h.shape, sizeof(int64_t) * (size_t)h.rank);
@@ -226,33 +236,20 @@ bool ac_target_program(ac_arena *a, const ac_program *p, const ac_graph *traced,
                        ac_target *t, ac_diags *d) {
   *t = (ac_target){.program = p, .chip = p->chip, .name = p->op};
   if (!traced) return plain_tensors(a, p, &o->source, t, d) && ac_target_files(a, o, t, d);
-  const ac_graph *g = traced;
-  if (o->n_args) {
-    ac_run_options files = *o;
-    files.source.n_shapes = 0; /* the trace has taken those of --shape */
-    g = with_shapes(a, traced, &files, d);
-  } else {
-    ac_shape *s = AC_NEW_N(a, ac_shape, traced->inputs.len + 1);
-    for (size_t i = 0; i < traced->inputs.len; i++) s[i] = ac_value_example(traced->inputs.data[i].value);
-    g = ac_graph_respecialise(a, traced, s, d);
-  }
+  ac_run_options files = *o;
+  files.source.n_shapes = 0; /* the trace has taken those of --shape */
+  const ac_graph *g = with_shapes(a, traced, &files, d);
   return g && graph_tensors(a, g, o->source.seed, t, d) && ac_target_files(a, o, t, d);
 }
 
 /* ---- files ---- */
 
 bool ac_target_read(ac_arena *a, ac_target *t, const char *text, bool inout, const char *name, ac_diags *d) {
-  const char *path = text, *save = NULL, *colon;
-  ac_dtype as = AC_NODTYPE;
-  while ((colon = strrchr(path, ':')) && !ac_exists(path)) {
-    ac_dtype x = ac_dtype_of(colon + 1);
-    if (x != AC_NODTYPE && as == AC_NODTYPE)
-      as = x;
-    else if (inout && !save && as == AC_NODTYPE)
-      save = colon + 1;
-    else
-      break;
-    path = ac_strndup(a, path, (size_t)(colon - path));
+  ac_dtype as;
+  const char *path = split_dtype(a, text, &as), *save = NULL, *colon = strrchr(path, ':');
+  if (inout && as == AC_NODTYPE && colon && !ac_exists(path)) {
+    save = colon + 1;
+    path = split_dtype(a, ac_strndup(a, path, (size_t)(colon - path)), &as);
   }
   ac_npy h;
   if (!ac_npy_open(a, path, as, &h, d)) return false;
@@ -303,9 +300,8 @@ static bool same_shape(const ac_sim_tensor *x, const ac_npy *h) {
 
 /* The file's values for a tensor that is there already. */
 static bool replace(ac_arena *a, ac_sim_tensor *x, const char *text, ac_diags *d) {
-  const char *colon = strrchr(text, ':'), *path = text;
-  ac_dtype as = colon && !ac_exists(text) ? ac_dtype_of(colon + 1) : AC_NODTYPE;
-  if (as != AC_NODTYPE) path = ac_strndup(a, text, (size_t)(colon - text));
+  ac_dtype as;
+  const char *path = split_dtype(a, text, &as);
   ac_npy h;
   if (!ac_npy_open(a, path, as, &h, d)) return false;
   if (h.dtype != x->dtype) {

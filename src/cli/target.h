@@ -33,6 +33,8 @@ bool ac_target_kernel(ac_arena *a, const ac_run_options *o, ac_target *t, ac_dia
 /* Somebody's msopgen project, without a manifest: its host code does the tiling; --arg NAME=VALUE are its attributes. */
 bool ac_target_msopgen(ac_arena *a, const ac_run_options *o, ac_target *t, ac_diags *d);
 bool ac_target_is_msopgen(ac_arena *a, const char *dir);
+/* The chip of --target; NULL: the one that stands in where none is named. */
+const ac_chip *ac_target_chip(ac_arena *a, const char *name, ac_diags *d);
 /* The options that every kind of run takes. */
 ac_sim_opts ac_target_opts(const ac_run_options *o);
 ac_hazards ac_hazards_of(ac_hazard_check c);
@@ -47,7 +49,7 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
 /* Is it the source of a kernel, by its name? */
 bool ac_target_is_kernel(const char *path);
 
-/* ---- shared by target.c and target_kernel.c ---- */
+/* ---- shared by the files target*.c ---- */
 
 /* Adds a tensor with memory of its own (none: false and a diagnostic). */
 bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags *d);

@@ -50,9 +50,7 @@ static ac_strvec sources_in(ac_arena *a, const char *dir) {
 
 /* The operator types that a host file registers. */
 static void registered(job *j, const char *path, ac_strvec *types) {
-  ac_diags quiet;
-  ac_diags_init(&quiet, j->a);
-  char *text = ac_read_file(j->a, path, 0, NULL, &quiet);
+  char *text = ac_read_file(j->a, path, 0, NULL, NULL);
   const char *p = text ? ac_source_blank(j->a, text) : "";
   while ((p = strstr(p, "OP_ADD"))) {
     p += strlen("OP_ADD");
@@ -102,9 +100,7 @@ static bool find_operator(job *j) {
 /* Names of the kernel's parameters, for messages. */
 static ac_strvec parameter_names(const job *j) {
   ac_source_facts f = {0};
-  ac_diags quiet;
-  ac_diags_init(&quiet, j->a);
-  char *text = ac_read_file(j->a, j->kernel, 0, NULL, &quiet);
+  char *text = ac_read_file(j->a, j->kernel, 0, NULL, NULL);
   if (text) ac_source_scan(j->a, j->kernel, text, &f);
   for (size_t i = 0; i < f.entries.len; i++)
     if (!strcmp(f.entries.data[i].name, j->op)) return f.entries.data[i].params;
@@ -122,14 +118,12 @@ static bool attribute(job *j, const char *text) {
   ac_sim_attr x = {.name = ac_strndup(j->a, text, (size_t)(eq - text)), .kind = AC_ATTR_S, .s = eq + 1};
   ac_sim_number v;
   ac_tiling_fields list = {0};
-  ac_diags quiet;
-  ac_diags_init(&quiet, j->a);
   if (ac_number_parse(eq + 1, &v)) {
     bool word = eq[1] == 't' || eq[1] == 'f';
     x.kind = word ? AC_ATTR_B : v.whole ? AC_ATTR_I : AC_ATTR_F;
     x.i = v.i;
     x.f = v.whole ? (double)v.i : v.f;
-  } else if (eq[1] == '[' && ac_tiling_parse(j->a, ac_sprintf(j->a, "v%s", eq), &list, &quiet)) {
+  } else if (eq[1] == '[' && ac_tiling_parse(j->a, ac_sprintf(j->a, "v%s", eq), &list, NULL)) {
     const ac_sim_field *f = &list.data[0];
     double *lf = AC_NEW_N(j->a, double, f->n + 1);
     int64_t *li = AC_NEW_N(j->a, int64_t, f->n + 1);
@@ -178,7 +172,7 @@ bool ac_target_msopgen(ac_arena *a, const ac_run_options *o, ac_target *t, ac_di
   job j = {.a = a, .d = d, .o = o, .t = t};
   j.host_dir = ac_path_join(a, o->input, "op_host");
   j.kernel_dir = ac_path_join(a, o->input, "op_kernel");
-  if (!(t->chip = ac_chip_load(a, o->source.target ? o->source.target : "ascend910b2", d))) return false;
+  if (!(t->chip = ac_target_chip(a, o->source.target, d))) return false;
   if (!find_operator(&j) || !tensors(&j)) return false;
   ac_sim_spec spec = {.form = AC_SIM_MSOPGEN,
                       .op = j.op,

@@ -204,10 +204,8 @@ static void headers_in(job *j, const char *dir, ac_strvec *found) {
   DIR *d = opendir(dir);
   for (struct dirent *e; d && (e = readdir(d));) {
     if (!is_header(e->d_name)) continue;
-    ac_diags quiet;
-    ac_diags_init(&quiet, j->a);
     char *path = ac_path_join(j->a, dir, e->d_name);
-    char *text = ac_read_file(j->a, path, 1 << 20, NULL, &quiet);
+    char *text = ac_read_file(j->a, path, 1 << 20, NULL, NULL);
     if (text && strstr(text, "BEGIN_TILING_DATA_DEF")) ac_push(j->a, found, path);
   }
   if (d) closedir(d);
@@ -232,12 +230,10 @@ static bool find_headers(job *j) {
   }
   if (j->headers.len || !j->facts.reads_tiling || possible(j).len || j->o->tiling_struct) return true;
   ac_strvec found = {0};
-  char *full = ac_absolute(j->a, j->path), *slash = strrchr(full, '/');
-  char *dir = ac_strndup(j->a, full, (size_t)(slash - full));
+  const char *full = ac_absolute(j->a, j->path), *dir = ac_dirname(j->a, full), *name = ac_basename(full);
   headers_in(j, ac_path_join(j->a, dir, "../op_host"), &found);
   if (!found.len) headers_in(j, dir, &found);
-  const char *base = ac_strndup(j->a, slash + 1, strcspn(slash + 1, "."));
-  const char *own = ac_sprintf(j->a, "%s_tiling.h", base);
+  const char *own = ac_sprintf(j->a, "%.*s_tiling.h", (int)strcspn(name, "."), name);
   for (size_t i = 0; i < found.len; i++)
     if (found.len == 1 || !strcmp(ac_basename(found.data[i]), own)) {
       add_header(j, found.data[i]);
@@ -519,7 +515,7 @@ bool ac_target_kernel(ac_arena *a, const ac_run_options *o, ac_target *t, ac_dia
   *t = (ac_target){.is_kernel = true, .tiling_struct = ""};
   job j = {.a = a, .d = d, .o = o, .t = t, .path = o->input};
   j.dirs = ac_target_list(a, o->include_dirs, o->n_include_dirs);
-  if (!(t->chip = ac_chip_load(a, o->source.target ? o->source.target : "ascend910b2", d))) return false;
+  if (!(t->chip = ac_target_chip(a, o->source.target, d))) return false;
   if (!ac_exists(o->input) || ac_is_dir(o->input)) {
     ac_error(d, AC0101, (ac_loc){.file = o->input}, "there is no such file");
     return false;

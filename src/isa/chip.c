@@ -132,9 +132,9 @@ static const ac_chip *load(ac_arena *a, const char *path, ac_diags *d) {
   json_t *j = cached(a, path, d);
   if (!j) return NULL;
   reader r = {j, NULL};
-  const char *slash = strrchr(path, '/'), *bad = NULL;
+  const char *bad = NULL;
   ac_chip *c = decode(a, j, &r);
-  c->costs = ac_costs_read(a, j, slash ? ac_strndup(a, path, (size_t)(slash - path)) : ".", &bad, d);
+  c->costs = ac_costs_read(a, j, ac_dirname(a, path), &bad, d);
   if (!r.bad && c->costs) return c;
   ac_error(d, AC0108, (ac_loc){.file = path}, "the chip file has no usable '%s'", r.bad ? r.bad : bad);
   return NULL;

@@ -25,8 +25,7 @@ enum {
 static const uint64_t COMPILE_MEMORY = 3ull << 30;
 
 const char *ac_build_folder(ac_arena *a, const char *path) {
-  const char *full = ac_absolute(a, path), *slash = strrchr(full, '/');
-  return !slash ? "." : slash == full ? "/" : ac_strndup(a, full, (size_t)(slash - full));
+  return ac_dirname(a, ac_absolute(a, path));
 }
 
 /* ---- keys: everything that the result depends on ---- */
@@ -63,11 +62,11 @@ static void hash_tree(ac_builder *b, const char *dir, ac_buf *out) {
 /* What the compiler makes calls of, such as a population count or the division of 128-bit numbers; after the objects. */
 static const char *const COMPILER_LIBRARY = "-lgcc";
 
-char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, const char *extra) {
+char *ac_build_key(ac_builder *b, const ac_sources *c, const ac_strvec *args, const char *extra) {
   ac_buf k;
   ac_buf_init(&k, b->a);
   ac_printf(&k, "%s\n%s\n%s\n", b->version, COMPILER_LIBRARY, extra);
-  for (size_t i = 0; argv[i]; i++) ac_printf(&k, "%s\n", argv[i]);
+  for (size_t i = 0; i < args->len; i++) ac_printf(&k, "%s\n", args->data[i]);
   for (size_t i = 0; b->s->include_dirs && b->s->include_dirs[i]; i++)
     ac_printf(&k, "-I%s\n", ac_build_relative(b, ac_absolute(b->a, b->s->include_dirs[i])));
   if (!b->tree) {
@@ -90,10 +89,8 @@ static char *cache_dir(ac_arena *a) {
   const char *x = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char *base = x && *x == '/' ? ac_strdup(a, x) : home && *home == '/' ? ac_path_join(a, home, ".cache") : NULL;
   if (!base) return NULL;
-  ac_diags quiet;
-  ac_diags_init(&quiet, a);
   char *dir = ac_path_join(a, base, "ascendcraft");
-  if (!ac_mkdirs(dir, &quiet)) return NULL;
+  if (!ac_mkdirs(dir, NULL)) return NULL;
   struct stat st; /* libraries are loaded from there: nobody else may write into it */
   if (stat(dir, &st) || st.st_uid != geteuid() || (st.st_mode & 022) || access(dir, W_OK | X_OK)) return NULL;
   return dir;
@@ -217,9 +214,7 @@ static bool assert_in_the_way(const ac_strvec *args, const ac_proc *p) {
 /* What the compiler says it has read, as rules of make; NULL where it says nothing. `several`: how it was run on several sources, which
  * write over each other's rules; it is asked again. */
 static const char *compiler_read(ac_builder *b, const char *rules, const ac_proc_spec *several, size_t common) {
-  ac_diags quiet;
-  ac_diags_init(&quiet, b->a);
-  if (!several) return ac_read_file(b->a, rules, 0, NULL, &quiet);
+  if (!several) return ac_read_file(b->a, rules, 0, NULL, NULL);
   ac_strvec v = {0};
   for (size_t i = 0; i < common; i++) ac_push(b->a, &v, several->argv[i]);
   ac_push(b->a, &v, "-M");
@@ -346,10 +341,7 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
   if (c.std) ac_push(b->a, &args, "-fexceptions"); /* host code may throw; nothing catches it but itself */
   /* CANN links the parts of op_host into several libraries, so that their headers may hold functions that are not inline. */
   if (b->s->host_more) ac_push(b->a, &args, "-Wl,-z,muldefs");
-  ac_strvec key_args = args;
-  ac_push(b->a, &key_args, NULL);
-  char *key =
-      ac_build_key(b, &c, key_args.data, ac_sprintf(b->a, "host %s", b->s->chip->soc)); /* describe() asks for it */
+  char *key = ac_build_key(b, &c, &args, ac_sprintf(b->a, "host %s", b->s->chip->soc)); /* describe() asks for it */
   char *so = ac_sprintf(b->a, "%s/%s.so", b->cache, key), *txt = ac_sprintf(b->a, "%s/%s.txt", b->cache, key);
   lib->host_so = so;
   if (ac_build_cached(b, so) && ac_exists(txt)) {
@@ -397,8 +389,7 @@ const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec
   ac_arena *a = b->a;
   const char *source = ac_absolute(a, b->s->kernel_src);
   ac_strvec folders = {0};
-  ac_launch_files files = {c->seen, ac_source_include, (void *)c, &folders};
-  char *text = ac_launch_unit(a, source, &files);
+  char *text = ac_launch_unit(a, source, c, &folders);
   if (!text) return source;
   for (size_t i = 0; i < folders.len; i++) {
     ac_push(a, args, "-iquote");
@@ -440,9 +431,7 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
     ac_push(a, &args, ac_sprintf(a, "-DACSIM_TILING_STRUCT=%.*s", (int)strcspn(own, "\n"), own));
   }
   if (column) column_args(b, column, &args);
-  ac_strvec key_args = args;
-  ac_push(a, &key_args, NULL);
-  char *key = ac_build_key(b, c, key_args.data, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
+  char *key = ac_build_key(b, c, &args, ac_sprintf(a, "kernel %s\n%s", b->s->op, described ? described : ""));
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, key);
   if (ac_build_cached(b, so)) return so;
   const char *source = ac_build_launch_source(b, c, &args);

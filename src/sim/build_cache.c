@@ -124,7 +124,7 @@ static ac_strvec searched(ac_builder *b, const ac_map *paths) {
   for (size_t i = 0; i < ac_map_len(paths); i++) {
     const char *path = ac_map_key(paths, i);
     if (of_system(path) || below(path, b->headers) || below(path, b->cache) || below(path, b->scratch)) continue;
-    const char *dir = ac_strndup(b->a, path, (size_t)(strrchr(path, '/') - path));
+    const char *dir = ac_dirname(b->a, path);
     if (!ac_map_has(once, dir)) ac_push(b->a, &v, dir);
     ac_map_put(once, dir, (void *)"");
   }
@@ -132,9 +132,7 @@ static ac_strvec searched(ac_builder *b, const ac_map *paths) {
 }
 
 static bool asks_for_names(ac_builder *b, const char *path) {
-  ac_diags quiet;
-  ac_diags_init(&quiet, b->a);
-  const char *text = ac_read_file(b->a, path, 4 << 20, NULL, &quiet);
+  const char *text = ac_read_file(b->a, path, 4 << 20, NULL, NULL);
   return text && strstr(text, "__has_include");
 }
 
@@ -142,8 +140,10 @@ static bool asks_for_names(ac_builder *b, const char *path) {
 static void note_absent(ac_builder *b, const char *path, const ac_strvec *dirs, ac_map *once, ac_buf *out) {
   for (size_t i = 0; i < dirs->len; i++) {
     if (!below(path, dirs->data[i])) continue;
+    const char *name = path + strlen(dirs->data[i]);
+    name += strspn(name, "/");
     for (size_t k = 0; k < dirs->len; k++) {
-      char *other = ac_path_join(b->a, dirs->data[k], path + strlen(dirs->data[i]) + 1);
+      char *other = ac_path_join(b->a, dirs->data[k], name);
       if (ac_map_has(once, other) || ac_exists(other)) continue;
       ac_map_put(once, other, (void *)"");
       ac_printf(out, "absent 0 %s\n", ac_build_relative(b, other));
@@ -182,10 +182,8 @@ static bool inputs(ac_builder *b, const ac_map *paths, const struct timespec *st
 }
 
 static bool write_stamp(ac_builder *b, const char *file, const char *rest) {
-  ac_diags quiet;
-  ac_diags_init(&quiet, b->a);
   char *text = ac_sprintf(b->a, "%llx\n%s", (unsigned long long)mix(1, rest, strlen(rest)), rest);
-  return ac_write_file(stamp_name(b->a, file), text, strlen(text), &quiet);
+  return ac_write_file(stamp_name(b->a, file), text, strlen(text), NULL);
 }
 
 void ac_build_stamp(ac_builder *b, const char *file, const char *rules, const struct timespec *start) {
@@ -201,10 +199,8 @@ void ac_build_stamp(ac_builder *b, const char *file, const char *rules, const st
 }
 
 static char *read_stamp(ac_builder *b, const char *file) {
-  ac_diags quiet;
-  ac_diags_init(&quiet, b->a);
   size_t len;
-  char *text = ac_read_file(b->a, stamp_name(b->a, file), MAX_STAMP, &len, &quiet), *rest;
+  char *text = ac_read_file(b->a, stamp_name(b->a, file), MAX_STAMP, &len, NULL), *rest;
   uint64_t h = text ? strtoull(text, &rest, 16) : 0;
   return text && strlen(text) == len && *rest == '\n' && mix(1, rest + 1, strlen(rest + 1)) == h ? rest + 1 : NULL;
 }

@@ -15,19 +15,16 @@ const char *ac_build_header(ac_builder *b, const ac_strvec *args) {
       ac_push(a, &v, args->data[i]);
   ac_push(a, &v, "-x");
   ac_push(a, &v, "c++-header");
-  ac_strvec key_args = v;
-  ac_push(a, &key_args, NULL);
   ac_sources none = {.seen = ac_map_new(a)};
   b->s = &bare;
-  char *key = ac_build_key(b, &none, key_args.data, "header");
+  char *key = ac_build_key(b, &none, &v, "header");
   char *h = ac_sprintf(a, "%s/%s.h", b->cache, key), *gch = ac_sprintf(a, "%s.gch", h);
   bool ok = ac_run_used(h) && ac_build_cached(b, gch);
   static const char text[] = "#include \"kernel_operator.h\"\n";
-  ac_diags quiet, *loud = b->d;
-  ac_diags_init(&quiet, a);
-  b->d = &quiet; /* a mistake in the headers is said when the kernel is compiled */
-  ok = ok || (ac_write_file(h, text, sizeof text - 1, &quiet) &&
-              ac_build_compile(b, &v, h, NULL, "kernel_operator.h", gch));
+  ac_diags *loud = b->d;
+  b->d = NULL; /* a mistake in the headers is said when the kernel is compiled */
+  ok = ok ||
+       (ac_write_file(h, text, sizeof text - 1, NULL) && ac_build_compile(b, &v, h, NULL, "kernel_operator.h", gch));
   b->d = loud;
   b->s = spec;
   return ok ? h : NULL;

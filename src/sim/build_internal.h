@@ -1,4 +1,5 @@
-/* Shared by the files that compile: build.c (projects), build_cache.c (what of it still holds), build_kernel.c (one kernel by itself), build_header.c (the headers, once). */
+/* Shared by the files that compile: build.c (projects), build_cache.c (what of it still holds), build_kernel.c (one kernel by itself),
+ * build_header.c (the headers, once), build_launch.c (launches by <<<>>>). */
 #ifndef AC_SIM_BUILD_INTERNAL_H
 #define AC_SIM_BUILD_INTERNAL_H
 
@@ -25,8 +26,8 @@ typedef struct {
 /* Arguments that shape the result. Paths are left out: they differ from machine to machine, the result does not. */
 void ac_build_args(const ac_builder *b, ac_strvec *v, bool std);
 void ac_build_chip_args(const ac_builder *b, ac_strvec *v);
-/* Of everything that the result depends on: sources, headers, compiler, arguments (NULL-ended), `extra`. */
-char *ac_build_key(ac_builder *b, const ac_sources *c, const char *const *argv, const char *extra);
+/* Of everything that the result depends on: sources, headers, compiler, arguments, `extra`. */
+char *ac_build_key(ac_builder *b, const ac_sources *c, const ac_strvec *args, const char *extra);
 /* Runs the compiler in the sandbox on `source`; the library lands at `final` at once or not at all. `shown`: its name in messages. */
 bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
                       const char *shown, const char *final);
@@ -41,6 +42,9 @@ void ac_build_stamp_add(ac_builder *b, const char *file, const char *more);
 bool ac_build_cached(ac_builder *b, const char *file);
 /* The kernel's file, or where it launches by <<<>>> a copy that a plain C++ compiler reads, with the arguments it needs. */
 const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec *args);
+/* build_launch.c. The text to compile instead of `path`, one of the sources, where it launches kernels by <<<>>>; NULL where nothing
+ * does. `folders` gets where the quoted #includes of the files that were put together are looked for. */
+char *ac_launch_unit(ac_arena *a, const char *path, const ac_sources *c, ac_strvec *folders);
 /* Absolute folder of a file or folder. */
 const char *ac_build_folder(ac_arena *a, const char *path);
 bool ac_build_is_clang(const ac_builder *b);

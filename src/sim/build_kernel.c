@@ -43,16 +43,11 @@ const char *ac_build_kernel(ac_builder *b) {
   ac_push(a, &args, "-DACSIM_TILING_PLAIN=1");
   if (c.std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
   if (c.std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
-  ac_strvec plain = args;                             /* of the headers */
-  plain.data = AC_NEW_N(a, const char *, args.len);
-  memcpy(plain.data, args.data, args.len * sizeof *args.data);
-  plain.cap = args.len;
+  const ac_strvec plain = args; /* of the headers: what is pushed from here on lies behind its end */
   for (size_t i = 0; b->s->defines && b->s->defines[i]; i++)
     ac_push(a, &args, ac_sprintf(a, "-D%s", b->s->defines[i]));
-  ac_strvec key_args = args;
-  ac_push(a, &key_args, NULL);
   char *text = wrapper(b, b->s->kernel_src);
-  char *so = ac_sprintf(a, "%s/%s.so", b->cache, ac_build_key(b, &c, key_args.data, text));
+  char *so = ac_sprintf(a, "%s/%s.so", b->cache, ac_build_key(b, &c, &args, text));
   if (ac_build_cached(b, so)) return so;
   const char *header = ac_build_header(b, &plain);
   const char *source = ac_build_launch_source(b, &c, &args);

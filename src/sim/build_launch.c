@@ -2,7 +2,7 @@
  * becomes `name % ::acsim::grid(blocks, l2, stream)(arguments)` (kernel_operator.h). Lines stay where they are. A file that has launches
  * and is included by another is put in its place, with #line; all others are included as ever.
  */
-#include "sim/run_internal.h"
+#include "sim/build_internal.h"
 
 #include <string.h>
 
@@ -37,9 +37,9 @@ static const char *launch_end(const char *p) {
   return NULL;
 }
 
-/* The next launch at or after p, or NULL. */
-static const char *next_launch(const char *p) {
-  while (*p) {
+/* The next launch that begins in [p, end), or NULL. */
+static const char *next_launch(const char *p, const char *end) {
+  while (p < end) {
     const char *q = skip_quoted(p);
     if (q == p && !strncmp(p, "<<<", 3) && launch_end(p)) return p;
     p = q == p ? p + 1 : q;
@@ -48,39 +48,31 @@ static const char *next_launch(const char *p) {
 }
 
 typedef struct {
-  const ac_launch_files *f;
+  const ac_sources *c;
   ac_arena *a;
+  ac_strvec *folders;
   ac_map *done; /* files that were put in already */
   ac_buf out;
 } unit;
 
 /* Whether the file, or one that it includes, has launches. */
-static bool has_launches(const ac_launch_files *f, ac_arena *a, const char *path, int depth) {
-  const char *text = ac_map_get(f->texts, path);
+static bool has_launches(const ac_sources *c, const char *path, int depth) {
+  const char *text = ac_map_get(c->seen, path);
   if (!text || depth > 20) return false;
-  if (next_launch(text)) return true;
-  for (const char *p = text; (p = strstr(p, "#include")); p++) {
-    const char *q = p + 8;
-    q += strspn(q, " \t");
-    const char *inner = *q == '"' ? f->find(f->user, path, ac_strndup(a, q + 1, strcspn(q + 1, "\"\n"))) : NULL;
-    if (inner && strcmp(inner, path) && has_launches(f, a, inner, depth + 1)) return true;
+  if (next_launch(text, text + strlen(text))) return true;
+  for (const char *p = text; (p = strchr(p, '#')); p++) {
+    const char *inner = ac_source_include(c, path, p);
+    if (inner && strcmp(inner, path) && has_launches(c, inner, depth + 1)) return true;
   }
   return false;
 }
 
 static void put_file(unit *u, const char *path);
 
-/* One line that is an #include of a file with launches: that file instead. False: it is something else. */
-static bool put_include(unit *u, const char *path, const char *line, size_t n, int number) {
-  const char *p = line + strspn(line, " \t");
-  if (*p++ != '#') return false;
-  p += strspn(p, " \t");
-  if (strncmp(p, "include", 7)) return false;
-  p += 7;
-  p += strspn(p, " \t");
-  if (*p != '"' || p >= line + n) return false;
-  const char *inner = u->f->find(u->f->user, path, ac_strndup(u->a, p + 1, strcspn(p + 1, "\"\n")));
-  if (!inner || !has_launches(u->f, u->a, inner, 0)) return false;
+/* A line whose '#' begins an #include of a file with launches: that file instead. False: it is something else. */
+static bool put_include(unit *u, const char *path, const char *hash, int number) {
+  const char *inner = ac_source_include(u->c, path, hash);
+  if (!inner || !has_launches(u->c, inner, 0)) return false;
   put_file(u, inner);
   ac_printf(&u->out, "#line %d \"%s\"\n", number + 1, path);
   return true;
@@ -88,7 +80,7 @@ static bool put_include(unit *u, const char *path, const char *line, size_t n, i
 
 static void put_text(unit *u, const char *p, const char *end) {
   const char *at;
-  while ((at = next_launch(p)) && at < end) {
+  while ((at = next_launch(p, end))) {
     const char *close = launch_end(at);
     ac_putn(&u->out, p, (size_t)(at - p));
     ac_puts(&u->out, " % ::acsim::grid(");
@@ -102,17 +94,16 @@ static void put_text(unit *u, const char *p, const char *end) {
 static void put_file(unit *u, const char *path) {
   if (ac_map_has(u->done, path)) return; /* #pragma once is not heeded in a main file; a second copy is never meant */
   ac_map_put(u->done, path, "");
-  const char *slash = strrchr(path, '/');
-  if (slash) ac_push(u->a, u->f->folders, ac_strndup(u->a, path, (size_t)(slash - path)));
+  ac_push(u->a, u->folders, ac_dirname(u->a, path));
   ac_printf(&u->out, "#line 1 \"%s\"\n", path);
-  const char *text = ac_map_get(u->f->texts, path), *from = text; /* what was not put out yet */
+  const char *text = ac_map_get(u->c->seen, path), *from = text; /* what was not put out yet */
   int number = 1;
   for (const char *p = text; *p; number++) {
     size_t n = strcspn(p, "\n");
-    const char *next = p + n + (p[n] == '\n');
-    if (*(p + strspn(p, " \t")) == '#') {
+    const char *next = p + n + (p[n] == '\n'), *hash = p + strspn(p, " \t");
+    if (*hash == '#') {
       put_text(u, from, p);
-      from = put_include(u, path, p, n, number) ? next : p;
+      from = put_include(u, path, hash, number) ? next : p;
     }
     p = next;
   }
@@ -120,9 +111,9 @@ static void put_file(unit *u, const char *path) {
   ac_puts(&u->out, "\n");
 }
 
-char *ac_launch_unit(ac_arena *a, const char *path, const ac_launch_files *f) {
-  if (!has_launches(f, a, path, 0)) return NULL;
-  unit u = {.f = f, .a = a, .done = ac_map_new(a)};
+char *ac_launch_unit(ac_arena *a, const char *path, const ac_sources *c, ac_strvec *folders) {
+  if (!has_launches(c, path, 0)) return NULL;
+  unit u = {.c = c, .a = a, .folders = folders, .done = ac_map_new(a)};
   ac_buf_init(&u.out, a);
   put_file(&u, path);
   return (char *)ac_buf_str(&u.out);

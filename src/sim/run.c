@@ -105,20 +105,15 @@ static uint64_t mapped_now(void) {
   return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static const char *folder(ac_arena *a, const char *path) {
-  const char *slash = path ? strrchr(path, '/') : NULL;
-  return slash ? ac_strndup(a, path, (size_t)(slash - path)) : "/nonexistent";
-}
-
 ac_sandbox ac_run_sandbox(ac_arena *a, const ac_sim_lib *lib, uint64_t memory) {
   ac_strvec v = {0};
   const char *const fixed[] = {
       "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/sys/devices/system/cpu",
       "/proc"};
   for (size_t i = 0; i < AC_COUNT(fixed); i++) ac_push(a, &v, fixed[i]);
-  if (lib->host_so) ac_push(a, &v, folder(a, lib->host_so));
+  if (lib->host_so) ac_push(a, &v, ac_dirname(a, lib->host_so));
   for (int i = 0; i < lib->n_kernels; i++)
-    if (lib->kernel_so[i]) ac_push(a, &v, folder(a, lib->kernel_so[i]));
+    if (lib->kernel_so[i]) ac_push(a, &v, ac_dirname(a, lib->kernel_so[i]));
   ac_push(a, &v, NULL);
   /* threads, but no process: it would outlive the run */
   return (ac_sandbox){.on = true, .memory = mapped_now() + memory, .processes = 1, .read_only = v.data};
@@ -365,18 +360,22 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d) {
   return fine;
 }
 
-bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
-                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
-  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
+static void mark_used(const ac_sim_lib *lib) {
   if (lib->host_so) ac_run_used(lib->host_so);
   for (int i = 0; i < lib->n_kernels; i++)
     if (lib->kernel_so[i]) ac_run_used(lib->kernel_so[i]);
+}
+
+bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                int n_attrs, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
+  ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .attrs = attrs, .n_attrs = n_attrs, .opts = opts};
+  mark_used(lib);
   return ac_run_do(a, &j, r, d);
 }
 
 bool ac_sim_run_kernel(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_launch *l,
                        const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {
   ac_run_job j = {.lib = lib, .tensors = tensors, .n_tensors = n, .opts = opts, .launch = l};
-  for (int i = 0; i < lib->n_kernels; i++) ac_run_used(lib->kernel_so[i]);
+  mark_used(lib);
   return ac_run_do(a, &j, r, d);
 }

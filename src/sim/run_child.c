@@ -296,7 +296,6 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   f = acsim_warnings(s, &n);
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);
   o->ub_peak = acsim_ub_peak(s);
-  o->blocks_run = acsim_blocks_run(s);
   for (int i = 0; i < ac_n_error_bounds && i < AC_RUN_BOUNDS; i++) o->bounded[i] = acsim_bounded(s, i) != NULL;
   ac_run_time_put(&o->time, j->trace, s);
   acsim_close(s);
@@ -463,18 +462,19 @@ static int run_direct(const ac_run_job *j) {
   run_fn run = (run_fn)ac_run_need(o, h, name);
   if (!workspace || !run) return 0;
   entry e = {0};
-  int n = gather_args(j, NULL, &e);
+  gather_args(j, NULL, &e);
   const int64_t *shapes[MAX_ARGS];
   int32_t ranks[MAX_ARGS];
   double attrs[ACSIM_HOST_ATTRS];
   int k = 0;
-  for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < j->n_tensors; i++) {
-      const ac_sim_tensor *t = &j->tensors[i];
-      if (pass ? !t->output : t->output && !t->also_input) continue;
-      shapes[k] = t->shape;
-      ranks[k++] = t->rank;
+  for (int out = 0; out < 2; out++) {
+    const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
+    int count = in_order(j, out, t);
+    for (int i = 0; i < count; i++, k++) {
+      shapes[k] = t[i]->shape;
+      ranks[k] = t[i]->rank;
     }
+  }
   for (int i = 0; i < j->n_attrs && i < ACSIM_HOST_ATTRS; i++)
     attrs[i] = j->attrs[i].kind == AC_ATTR_F ? j->attrs[i].f : (double)j->attrs[i].i;
   const ac_chip *chip = j->lib->spec.chip;
@@ -482,7 +482,6 @@ static int run_direct(const ac_run_job *j) {
   uint64_t ub = ac_run_usable_ub(chip);
   char msg[sizeof o->message] = "";
   int64_t bytes = 0;
-  (void)n;
   o->stage = AC_STAGE_TILING;
   if (workspace(cores, ub, shapes, ranks, attrs, &bytes, msg, sizeof msg))
     return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", msg);

@@ -1,4 +1,5 @@
-/* Shared by the runner's files only: build.c (compiling), run.c (the parent), run_child.c (inside the sandbox). */
+/* Shared by the runner's files only: build*.c (compiling), run.c (the parent), run_child.c and run_kernel.c (inside the sandbox), run_time.c
+ * (modelled time, on both sides), direct*.c (programs without a compiler). */
 #ifndef AC_SIM_RUN_INTERNAL_H
 #define AC_SIM_RUN_INTERNAL_H
 
@@ -85,7 +86,7 @@ typedef struct {
   bool ok, late;      /* late: its blocks gave up at the deadline */
   int32_t problem;    /* 0; else ac_run_problem */
   char message[1000]; /* of the problem or the refusal */
-  int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak, blocks_run;
+  int64_t block_dim, tiling_key, tiling_bytes, workspace, ub_peak;
   uint32_t n_faults;
   ac_run_fault faults[AC_RUN_FAULTS];
   ac_run_dims computed[ACSIM_HOST_TENSORS]; /* by tensor of the job */
@@ -137,17 +138,6 @@ AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, cons
 void *ac_run_load(ac_run_shared *o, const char *so);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
-
-/* build_launch.c */
-typedef struct {
-  const ac_map *texts; /* absolute path -> text of every source */
-  const char *(*find)(void *user, const char *from,
-                      const char *name); /* absolute path of an #include "name", or NULL */
-  void *user;
-  ac_strvec *folders; /* out: where the quoted #includes of the files that were put together are looked for */
-} ac_launch_files;
-/* The text to compile instead of `path` where it launches kernels by <<<>>>; NULL where nothing does. */
-char *ac_launch_unit(ac_arena *a, const char *path, const ac_launch_files *f);
 
 /* dlsym returns a data pointer; ISO C has no cast from that to a function. */
 typedef void (*ac_run_fn)(void);

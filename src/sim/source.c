@@ -10,10 +10,15 @@ enum { MAX_SOURCE = 4 << 20, MAX_FILES = 200, MAX_DEPTH = 64, MAX_PARAMS = 256 }
 
 static void add_source(ac_sources *c, const char *path);
 
-const char *ac_source_include(void *user, const char *from, const char *name) {
-  const ac_sources *c = user;
-  const char *slash = strrchr(from, '/');
-  char *p = ac_path_join(c->a, slash ? ac_strndup(c->a, from, (size_t)(slash - from)) : ".", name);
+const char *ac_source_include(const ac_sources *c, const char *from, const char *hash) {
+  const char *q = hash + 1;
+  q += strspn(q, " \t");
+  if (strncmp(q, "include", 7)) return NULL;
+  q += 7;
+  q += strspn(q, " \t");
+  if (*q != '"') return NULL;
+  const char *name = ac_strndup(c->a, q + 1, strcspn(q + 1, "\"\n"));
+  char *p = ac_path_join(c->a, ac_dirname(c->a, from), name);
   if (ac_exists(p)) return ac_absolute(c->a, p);
   for (size_t i = 0; c->include_dirs && c->include_dirs[i]; i++) {
     p = ac_path_join(c->a, c->include_dirs[i], name);
@@ -23,24 +28,15 @@ const char *ac_source_include(void *user, const char *from, const char *name) {
 }
 
 static void scan_includes(ac_sources *c, const char *path, const char *text) {
-  for (const char *p = text; (p = strstr(p, "#")); p++) {
-    const char *q = p + 1;
-    q += strspn(q, " \t");
-    if (strncmp(q, "include", 7)) continue;
-    q += 7;
-    q += strspn(q, " \t");
-    if (*q != '"') continue;
-    size_t n = strcspn(q + 1, "\"\n");
-    const char *found = ac_source_include(c, path, ac_strndup(c->a, q + 1, n));
+  for (const char *p = text; (p = strchr(p, '#')); p++) {
+    const char *found = ac_source_include(c, path, p);
     if (found) add_source(c, found);
   }
 }
 
 static void add_source(ac_sources *c, const char *path) {
   if (ac_map_has(c->seen, path) || ac_map_len(c->seen) >= MAX_FILES) return;
-  ac_diags quiet;
-  ac_diags_init(&quiet, c->a);
-  char *text = ac_read_file(c->a, path, MAX_SOURCE, NULL, &quiet);
+  char *text = ac_read_file(c->a, path, MAX_SOURCE, NULL, NULL);
   if (!text) return;
   ac_map_put(c->seen, path, text);
   if (strstr(text, "std::") || strstr(text, "ASCENDC_TPL_")) c->std = true;
@@ -126,7 +122,7 @@ char *ac_source_blank(ac_arena *a, const char *text) {
 
 typedef struct {
   ac_arena *a;
-  const char *text, *file, *original;
+  const char *text, *file;
   size_t at, tok, len; /* the token is text[tok, tok + len) */
 } walk;
 
@@ -288,7 +284,7 @@ static void structure(scanner *s) {
       name = token(&s->w);
     } else if (is(&s->w, "{") && name) {
       size_t open = s->w.tok, end = closing(t, open);
-      ac_source_struct x = {.name = qualified(s, name), .file = s->w.file};
+      ac_source_struct x = {.name = qualified(s, name)};
       plain_fields(s->w.a, t, open + 1, end - 1, &x.fields);
       ac_push(s->w.a, &s->f->structs, x);
       s->w.at = end;
@@ -324,7 +320,7 @@ static const char *last_argument(scanner *s, int which) {
 static void macro_structure(scanner *s) {
   const char *name = last_argument(s, 0);
   if (!name) return;
-  ac_source_struct x = {.name = qualified(s, name), .macro = true, .file = s->w.file};
+  ac_source_struct x = {.name = qualified(s, name), .macro = true};
   while (next(&s->w) && !is(&s->w, "END_TILING_DATA_DEF")) {
     int which = is(&s->w, "TILING_DATA_FIELD_DEF") || is(&s->w, "TILING_DATA_FIELD_DEF_STRUCT") ? 1
                 : is(&s->w, "TILING_DATA_FIELD_DEF_ARR")                                        ? 2

@@ -16,8 +16,9 @@ typedef struct {
 /* Of `path` and the files `more`; both lists NULL-ended, or NULL. Files that cannot be read are left out: the compiler will say so, with
  * the place. */
 ac_sources ac_sources_of(ac_arena *a, const char *path, const char *const *more, const char *const *include_dirs);
-/* Absolute path of #include "name" in the file `from`, or NULL. user: the ac_sources. */
-const char *ac_source_include(void *user, const char *from, const char *name);
+/* Absolute path of the file whose #include "name" in the file `from` begins with the '#' at `hash`; NULL where it is something else, or
+ * the file is not there. */
+const char *ac_source_include(const ac_sources *c, const char *from, const char *hash);
 
 /* ---- one text ---- */
 
@@ -36,7 +37,6 @@ typedef struct {
   const char *name; /* "optiling::AddTilingData" */
   ac_strvec fields; /* names */
   bool macro;       /* by BEGIN_TILING_DATA_DEF */
-  const char *file;
 } ac_source_struct;
 typedef struct {
   AC_VEC(ac_source_entry) entries;

@@ -511,7 +511,8 @@ static void init(ac_cpp *t, const ac_akernel *k) {
     if (b->mem == AC_MEM_VECCALC)
       ac_line(t, "pipe->InitBuffer(%s, %s);", b->name, bytes);
     else if (b->depth == 2 && !b->pinned)
-      ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.bufferNum), %s);", b->name, bytes);
+      ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s), %s);", b->name,
+              t->p->fields.data[k->buffer_num].name, bytes);
     else
       ac_line(t, "pipe->InitBuffer(%s, %d, %s);", b->name, b->depth, bytes);
   }
@@ -604,6 +605,26 @@ void ac_cpp_head(ac_emit_ctx *c, ac_cpp *t, const char *what) {
                            c->p->chip->soc));
 }
 
+/* A second launch of a kernel on one path has fields of its own: it is handed those under the names that Init knows. */
+static const char *renamed_fields(ac_cpp *t, const ac_alaunch *l, const char *data) {
+  const ac_akernel *k = t->p->kernels.data[l->kernel];
+  ac_buf types, values;
+  ac_buf_init(&types, t->a);
+  ac_buf_init(&values, t->a);
+  bool other = l->buffer_num != k->buffer_num;
+  for (size_t i = 0; i < k->fields.len; i++) {
+    int own = k->fields.data[i].field;
+    other |= l->fields[i] != own;
+    ac_printf(&types, "%s %s; ", t->p->fields.data[own].type == AC_AT_FLOAT ? "float" : "int64_t",
+              t->p->fields.data[own].name);
+    ac_printf(&values, "%s.%s, ", data, t->p->fields.data[l->fields[i]].name);
+  }
+  if (!other) return data;
+  ac_line(t, "const struct { %sint64_t %s; } fields = {%s%s.%s};", ac_buf_str(&types),
+          t->p->fields.data[k->buffer_num].name, ac_buf_str(&values), data, t->p->fields.data[l->buffer_num].name);
+  return "fields";
+}
+
 void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int),
                 void *who) {
   const ac_akernel *k = t->p->kernels.data[l->kernel];
@@ -616,7 +637,36 @@ void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *us
     else
       ac_printf(&args, "%s + %s.%s, ", user, data, t->p->fields.data[t->p->workspaces.data[-1 - n].field].name);
   }
+  const char *fields = renamed_fields(t, l, data);
   ac_line(t, "%s op;", k->cls);
-  ac_line(t, "op.Init(%s%s, &pipe);", ac_buf_str(&args), data);
+  ac_line(t, "op.Init(%s%s, &pipe);", ac_buf_str(&args), fields);
   ac_line(t, "op.Process();");
+}
+
+void ac_cpp_run_path(ac_cpp *t, const ac_apath *x, const char *data, const char *user, const char *(*gm)(void *, int),
+                     void *who) {
+  if (!t->p->phased) {
+    ac_cpp_run(t, x->phases.data[0], data, user, gm, who);
+    return;
+  }
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    if (i) {
+      ac_comment(t, "The next launch sees what this one stored.");
+      ac_line(t, "pipe.Reset();");
+      ac_line(t, "AscendC::SyncAll();");
+    }
+    ac_open(t, "if (static_cast<int64_t>(AscendC::GetBlockIdx()) < %s.%s)", data,
+            t->p->fields.data[l->blocks_field].name);
+    ac_cpp_run(t, l, data, user, gm, who);
+    ac_close(t, "");
+  }
+}
+
+bool ac_cpp_syncs(const ac_program *p) {
+  for (size_t i = 0; i < p->kernels.len; i++)
+    if (p->kernels.data[i]->sync_all) return true;
+  for (size_t i = 0; i < p->paths.len; i++)
+    if (p->paths.data[i]->phases.len > 1) return true;
+  return false;
 }

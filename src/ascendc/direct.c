@@ -8,16 +8,27 @@ static const char *gm_name(void *who, int tensor) {
   return c->p->tensors.data[tensor].name;
 }
 
-static void entry(ac_emit_ctx *c, ac_cpp *t) {
+/* Blocks that wait for each other need the scheduler that a MIX type brings (asc-devkit docs, SyncAll and CrossCoreSetFlag, constraints);
+ * that type wants a workspace, which every call gets. */
+static void kernel_type(ac_cpp *t, bool syncs) {
+  ac_line(t, "#if !defined(ASCENDC_CPU_DEBUG) && defined(KERNEL_TASK_TYPE_DEFAULT)");
+  ac_line(t, "KERNEL_TASK_TYPE_DEFAULT(%s);", syncs ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
+  ac_line(t, "#endif");
+}
+
+static char *parameters(ac_emit_ctx *c) {
   ac_buf args;
   ac_buf_init(&args, c->a);
   for (size_t i = 0; i < c->p->tensors.len; i++) ac_printf(&args, "GM_ADDR %s, ", c->p->tensors.data[i].name);
-  ac_line(t, "extern \"C\" __global__ __aicore__ void %s(%sGM_ADDR workspace, %s plan)", c->p->op, ac_buf_str(&args),
-          c->plan);
+  return ac_sprintf(c->a, "%sGM_ADDR workspace, %s plan", ac_buf_str(&args), c->plan);
+}
+
+static void entry(ac_emit_ctx *c, ac_cpp *t) {
+  bool syncs = false;
+  for (size_t i = 0; i < c->p->kernels.len; i++) syncs |= c->p->kernels.data[i]->sync_all;
+  ac_line(t, "extern \"C\" __global__ __aicore__ void %s(%s)", c->p->op, parameters(c));
   ac_open(t, "%s", "");
-  ac_line(t, "#if !defined(ASCENDC_CPU_DEBUG) && defined(KERNEL_TASK_TYPE_DEFAULT)");
-  ac_line(t, "KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);");
-  ac_line(t, "#endif");
+  kernel_type(t, syncs);
   ac_line(t, "AscendC::TPipe pipe;");
   for (size_t i = 0; i < c->p->launches.len; i++) {
     ac_open(t, "%s (plan.tilingKey == %zu)", i ? "} else if" : "if", i + 1);
@@ -27,6 +38,24 @@ static void entry(ac_emit_ctx *c, ac_cpp *t) {
   ac_close(t, "");
   ac_close(t, "");
   ac_line(t, "%s", "");
+}
+
+/* Where a path launches several times, every launch is a kernel of its own. */
+static void entries(ac_emit_ctx *c, ac_cpp *t) {
+  if (!c->p->phased) {
+    entry(c, t);
+    return;
+  }
+  for (size_t i = 0; i < c->p->launches.len; i++) {
+    const ac_alaunch *l = c->p->launches.data[i];
+    ac_line(t, "extern \"C\" __global__ __aicore__ void %s_launch%zu(%s)", c->p->op, i + 1, parameters(c));
+    ac_open(t, "%s", "");
+    kernel_type(t, c->p->kernels.data[l->kernel]->sync_all);
+    ac_line(t, "AscendC::TPipe pipe;");
+    ac_cpp_run(t, l, "plan", "workspace", gm_name, c);
+    ac_close(t, "");
+    ac_line(t, "%s", "");
+  }
 }
 
 static const char *arguments(const ac_emit_ctx *c) {
@@ -75,6 +104,27 @@ static void workspace(ac_emit_ctx *c, ac_cpp *t) {
   ac_line(t, "%s", "");
 }
 
+static void launch(ac_cpp *t, const char *kernel, const char *blocks, const char *args) {
+  ac_line(t, "#ifdef ASCENDC_CPU_DEBUG");
+  ac_line(t, "ICPU_RUN_KF(%s, static_cast<uint32_t>(%s), %sscratch, plan);", kernel, blocks, args);
+  ac_line(t, "#else");
+  ac_line(t, "%s<<<static_cast<uint32_t>(%s), nullptr, stream>>>(%sscratch, plan);", kernel, blocks, args);
+  ac_line(t, "#endif");
+}
+
+/* One stream runs its launches in order: each sees what those before it stored. */
+static void launch_path(ac_emit_ctx *c, ac_cpp *t, const ac_apath *x, const char *args) {
+  ac_open(t, "if (plan.tilingKey == %d)", x->key);
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    const char *blocks = ac_sprintf(c->a, "plan.%s", c->p->fields.data[l->blocks_field].name);
+    ac_open(t, "if (%s > 0)", blocks);
+    launch(t, ac_sprintf(c->a, "%s_launch%d", c->p->op, l->index + 1), blocks, args);
+    ac_close(t, "");
+  }
+  ac_close(t, "");
+}
+
 static void run(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "Plans and launches one call; returns 0, or 1 with the reason in msg.");
   ac_line(t, "extern \"C\" int32_t %s_run(%s, void *const *data,", c->p->op, arguments(c));
@@ -94,13 +144,12 @@ static void run(ac_emit_ctx *c, ac_cpp *t) {
     ac_printf(&args, "%s, ", c->p->tensors.data[i].name);
   }
   ac_line(t, "uint8_t *scratch = static_cast<uint8_t *>(workspace);");
-  ac_line(t, "const uint32_t blocks = static_cast<uint32_t>(plan.blockDim);");
   ac_line(t, "#ifdef ASCENDC_CPU_DEBUG");
   ac_line(t, "(void)stream;");
-  ac_line(t, "ICPU_RUN_KF(%s, blocks, %sscratch, plan);", c->p->op, ac_buf_str(&args));
-  ac_line(t, "#else");
-  ac_line(t, "%s<<<blocks, nullptr, stream>>>(%sscratch, plan);", c->p->op, ac_buf_str(&args));
   ac_line(t, "#endif");
+  if (!c->p->phased) launch(t, c->p->op, "plan.blockDim", ac_buf_str(&args));
+  for (size_t i = 0; c->p->phased && i < c->p->paths.len; i++)
+    launch_path(c, t, c->p->paths.data[i], ac_buf_str(&args));
   ac_line(t, "return 0;");
   ac_close(t, "");
 }
@@ -118,7 +167,7 @@ char *ac_direct_kernel(ac_emit_ctx *c) {
   t.host = true;
   ac_host_core(c, &t);
   ac_line(&t, "%s", "");
-  entry(c, &t);
+  entries(c, &t);
   make_plan(c, &t);
   workspace(c, &t);
   run(c, &t);

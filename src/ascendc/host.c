@@ -203,7 +203,7 @@ static ac_aexpr *field_value(void *user, const char *name) {
     ac_aexpr *e = AC_NEW(b->c->a, ac_aexpr);
     e->kind = AC_AE_VAR;
     e->type = AC_AT_INT;
-    e->name = ac_sprintf(b->c->a, "Checked(plan.%s)", b->c->p->fields.data[b->k->fields.data[i].field].name);
+    e->name = ac_sprintf(b->c->a, "Checked(plan.%s)", b->c->p->fields.data[b->l->fields[i]].name);
     return e;
   }
   return NULL;
@@ -239,7 +239,8 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   }
   const char *have = k->select ? "Checked(ub) - 8192" : "Checked(ub)";
   if (k->select) ac_comment(t, "Select writes to the last 8 KB of UB.");
-  if (doubles) ac_line(t, "plan.bufferNum = fixed + doubled * 2 <= %s ? 2 : 1;", have);
+  if (doubles)
+    ac_line(t, "plan.%s = fixed + doubled * 2 <= %s ? 2 : 1;", c->p->fields.data[l->buffer_num].name, have);
   ac_open(t, "if (fixed + doubled > %s)", have);
   ac_open(t, "if (refusal[0] == 0)");
   ac_line(t,
@@ -250,14 +251,44 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   ac_close(t, "");
 }
 
+/* Workspaces lie one behind the other; the first launch that uses one gives it its place. */
+static void place_workspaces(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
+  bool any = false;
+  for (size_t i = 0; i < c->p->workspaces.len; i++) any |= l->places[i];
+  if (!any) return;
+  ac_line(t, "Checked bytes = plan.workspaceBytes;");
+  for (size_t i = 0; i < c->p->workspaces.len; i++) {
+    const ac_aworkspace *w = &c->p->workspaces.data[i];
+    if (!l->places[i]) continue;
+    ac_line(t, "plan.%s = bytes.v;", c->p->fields.data[w->field].name);
+    ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_expr(t, w->elements), ac_dtypes[w->dtype].bytes,
+            w->name);
+  }
+  ac_line(t, "plan.workspaceBytes = bytes.v;");
+}
+
 static void launch(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   const ac_akernel *k = c->p->kernels.data[l->kernel];
-  ac_line(t, "plan.tilingKey = %d; // %s", l->key, k->name);
+  bool phased = c->p->phased;
   /* Blocks that wait for each other must all run at once; others may be more than the cores, in turns. */
-  ac_line(t, "plan.blockDim = Blocks(%s, %s);", ac_cpp_expr(t, l->blocks), k->sync_all ? "cores" : "65535");
+  const char *blocks =
+      ac_sprintf(c->a, "Blocks(%s, %s)", ac_cpp_expr(t, l->blocks), k->sync_all || phased ? "cores" : "65535");
+  if (phased) {
+    const char *n = c->p->fields.data[l->blocks_field].name;
+    ac_comment(t, ac_sprintf(c->a, "Launch %d: %s", l->phase + 1, k->name));
+    ac_open(t, "%s", "");
+    ac_line(t, "plan.%s = %s;", n, blocks);
+    if (l->phase)
+      ac_line(t, "plan.blockDim = plan.%s > plan.blockDim ? plan.%s : plan.blockDim;", n, n);
+    else
+      ac_line(t, "plan.blockDim = plan.%s;", n);
+  } else {
+    ac_line(t, "plan.tilingKey = %d; // %s", l->key, k->name);
+    ac_line(t, "plan.blockDim = %s;", blocks);
+  }
   for (size_t i = 0; i < k->fields.len; i++) {
     const ac_akfield *f = &k->fields.data[i];
-    const char *to = c->p->fields.data[f->field].name, *v = ac_cpp_expr(t, l->values[i]);
+    const char *to = c->p->fields.data[l->fields[i]].name, *v = ac_cpp_expr(t, l->values[i]);
     if (f->type == AC_AT_FLOAT)
       ac_line(t, "plan.%s = static_cast<float>(%s);", to, v);
     else if (f->type == AC_AT_BOOL)
@@ -265,20 +296,30 @@ static void launch(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
     else
       ac_line(t, "plan.%s = Checked(%s).v;", to, v);
   }
-  if (c->p->workspaces.len) {
-    ac_line(t, "Checked bytes = 0;");
-    for (size_t i = 0; i < c->p->workspaces.len; i++) {
-      const ac_aworkspace *w = &c->p->workspaces.data[i];
-      bool used = false;
-      for (int j = 0; j < k->n_tensors; j++) used |= l->tensors[j] == -1 - (int)i;
-      if (!used) continue;
-      ac_line(t, "plan.%s = bytes.v;", c->p->fields.data[w->field].name);
-      ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_expr(t, w->elements),
-              ac_dtypes[w->dtype].bytes, w->name);
-    }
-    ac_line(t, "plan.workspaceBytes = bytes.v;");
-  }
+  place_workspaces(c, t, l);
   check_ub(c, t, l);
+  if (phased)
+    ac_close(t, "");
+  else
+    ac_line(t, "return Refusal();");
+}
+
+/* The end of a path with launches. Phases are joined by SyncAll: one that waits inside has to have all blocks. */
+static void end_path(ac_emit_ctx *c, ac_cpp *t, const ac_apath *x) {
+  ac_buf names;
+  ac_buf_init(&names, c->a);
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    const ac_akernel *k = c->p->kernels.data[l->kernel];
+    ac_printf(&names, "%s%s", i ? ", then " : "", k->name);
+    if (!k->sync_all || x->phases.len < 2) continue;
+    ac_open(t, "if (plan.%s != plan.blockDim)", c->p->fields.data[l->blocks_field].name);
+    ac_line(t, "Refuse(\"%s waits for all blocks (tl.sync_all): every launch of this path must have as many\");",
+            k->name);
+    ac_close(t, "");
+  }
+  ac_line(t, "plan.tilingKey = plan.blockDim > 0 ? %d : 0; // %s", x->key, ac_buf_str(&names));
+  ac_line(t, "plan.blockDim = plan.blockDim > 0 ? plan.blockDim : 1;");
   ac_line(t, "return Refusal();");
 }
 
@@ -316,10 +357,12 @@ static void statement(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
   case AC_AS_ASSIGN: ac_line(t, "%s = %s;", s->var.name, ac_cpp_expr(t, s->value)); return;
   case AC_AS_FOR: {
     const char *v = s->var.name, *hi = ac_cpp_expr(t, s->hi), *step = ac_cpp_expr(t, s->step);
+    ac_open(t, "%s", "");
     ac_line(t, "const Checked %sEnd = %s, %sStep = %s;", v, hi, v, step);
     ac_open(t, "for (Checked %s = %s; refusal[0] == 0 && (%sStep > 0 ? %s < %sEnd : %s > %sEnd); %s = %s + %sStep)",
             v, ac_cpp_expr(t, s->lo), v, v, v, v, v, v, v, v);
     block(c, t, &s->body);
+    ac_close(t, "");
     ac_close(t, "");
     return;
   }
@@ -335,6 +378,7 @@ static void statement(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
     ac_line(t, "return Refusal();");
     return;
   case AC_AS_LAUNCH: launch(c, t, s->launch); return;
+  case AC_AS_END: end_path(c, t, c->p->paths.data[s->path]); return;
   case AC_AS_NOTHING:
     ac_comment(t, "Nothing to do for this shape.");
     ac_line(t, "return Refusal();");
@@ -362,7 +406,11 @@ static void compute_tiling(ac_emit_ctx *c, ac_cpp *t) {
   ac_line(t, "refusal[0] = 0;");
   ac_line(t, "plan = %s();", c->plan);
   ac_line(t, "plan.blockDim = 1;");
-  ac_line(t, "plan.bufferNum = 1;");
+  for (size_t i = 0; i < c->p->launches.len; i++) {
+    bool seen = false;
+    for (size_t k = 0; k < i; k++) seen |= c->p->launches.data[k]->buffer_num == c->p->launches.data[i]->buffer_num;
+    if (!seen) ac_line(t, "plan.%s = 1;", c->p->fields.data[c->p->launches.data[i]->buffer_num].name);
+  }
   ac_line(t, "cores = cores < 1 ? 1 : cores;");
   for (size_t i = 0; i < c->p->attrs.len; i++) ac_line(t, "(void)%s;", c->p->attrs.data[i].name);
   ac_line(t, "(void)ub;");

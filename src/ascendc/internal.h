@@ -35,6 +35,11 @@ void ac_cpp_kernels(ac_cpp *t);
 /* Statements that build and run the kernel of a launch: Init(...), Process(). `data` is the tiling variable, `user` the workspace. */
 void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int),
                 void *who);
+/* The launches of a path as phases of one kernel. */
+void ac_cpp_run_path(ac_cpp *t, const ac_apath *x, const char *data, const char *user, const char *(*gm)(void *, int),
+                     void *who);
+/* Blocks wait for each other somewhere in the one-operator forms. */
+bool ac_cpp_syncs(const ac_program *p);
 /* C++ type of elements in kernel text: bool is uint8_t there. */
 const char *ac_cpp_dtype(ac_dtype d);
 /* Comment line at the head of a file: what it is and how it was made. */

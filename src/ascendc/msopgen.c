@@ -145,12 +145,6 @@ static void shapes_of(ac_emit_ctx *c, ac_cpp *t, bool tiling) {
   }
 }
 
-static bool uses_sync(const ac_program *p) {
-  for (size_t i = 0; i < p->kernels.len; i++)
-    if (p->kernels.data[i]->sync_all) return true;
-  return false;
-}
-
 static void tiling_func(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   ac_line(t, "namespace optiling {");
   ac_line(t, "static ge::graphStatus TilingFunc(gert::TilingContext *context)");
@@ -177,7 +171,7 @@ static void tiling_func(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   ac_line(t, "context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());");
   ac_line(t, "context->SetTilingKey(static_cast<uint64_t>(plan.tilingKey));");
   ac_line(t, "context->SetBlockDim(static_cast<uint32_t>(plan.blockDim));");
-  if (uses_sync(c->p)) ac_line(t, "context->SetScheduleMode(1); // SyncAll: all blocks start together");
+  if (ac_cpp_syncs(c->p)) ac_line(t, "context->SetScheduleMode(1); // SyncAll: all blocks start together");
   ac_line(t, "size_t *workspaces = context->GetWorkspaceSizes(1);");
   ac_line(t, "workspaces[0] = platform.GetLibApiWorkSpaceSize() + static_cast<size_t>(plan.workspaceBytes);");
   ac_line(t, "return ge::GRAPH_SUCCESS;");
@@ -314,7 +308,8 @@ static const char *gm_name(void *who, int tensor) {
 
 static bool has_nothing(const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++)
-    if (b->data[i]->kind == AC_AS_NOTHING || has_nothing(&b->data[i]->body) || has_nothing(&b->data[i]->orelse))
+    if (b->data[i]->kind == AC_AS_NOTHING || b->data[i]->kind == AC_AS_END || has_nothing(&b->data[i]->body) ||
+        has_nothing(&b->data[i]->orelse))
       return true;
   return false;
 }
@@ -341,10 +336,10 @@ char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry) {
   ac_line(&t, "GET_TILING_DATA(tilingData, tiling);");
   if (c->p->workspaces.len) ac_line(&t, "GM_ADDR userWorkspace = AscendC::GetUserWorkspace(workspace);");
   ac_line(&t, "AscendC::TPipe pipe;");
-  for (size_t i = 0; i < c->p->launches.len; i++) {
+  for (size_t i = 0; i < c->p->paths.len; i++) {
     ac_open(&t, "%s (TILING_KEY_IS(%zu))", i ? "} else if" : "if", i + 1);
-    ac_cpp_run(&t, c->p->launches.data[i], "tilingData", "userWorkspace", gm_name, c);
-    if (i + 1 < c->p->launches.len || has_nothing(&c->p->host)) t.indent--;
+    ac_cpp_run_path(&t, c->p->paths.data[i], "tilingData", "userWorkspace", gm_name, c);
+    if (i + 1 < c->p->paths.len || has_nothing(&c->p->host)) t.indent--;
   }
   if (has_nothing(&c->p->host)) {
     ac_open(&t, "} else if (TILING_KEY_IS(0))");

@@ -213,8 +213,9 @@ typedef enum {
   AC_AS_SYNC_ALL,
   /* host code only */
   AC_AS_REFUSE,  /* text: this shape is not served */
-  AC_AS_LAUNCH,  /* launch; ends its path */
+  AC_AS_LAUNCH,  /* launch; ends its path, unless the program has several launches on one path (ac_program.phased) */
   AC_AS_NOTHING, /* no work for this shape: tiling key 0, one block that does nothing; ends its path */
+  AC_AS_END,     /* path: ends a path that has launched; only where the program is phased */
 } ac_askind;
 
 typedef struct {
@@ -223,7 +224,19 @@ typedef struct {
   ac_aexpr *blocks;  /* at least 1 where control gets here; more than a launch can have: refused */
   ac_aexpr **values; /* one a kernel field: ac_akernel.fields order */
   int *tensors;      /* one a kernel tensor parameter: index into ac_program.tensors, or -1 - i for workspaces[i] */
+  int index;         /* into ac_program.launches */
+  int *fields;       /* one a kernel field: the tiling field that this launch fills */
+  int buffer_num;    /* tiling field that says how many slots its queues have */
+  int phase;         /* which launch of its path it is, from 0 */
+  int blocks_field;  /* phased programs: the tiling field with its blocks; else -1 */
+  bool *places;      /* one a workspace: no launch before it on its path uses that */
 } ac_alaunch;
+
+/* One way through the host function: its launches in order. The one-operator forms join them as phases of one call. */
+typedef struct {
+  int key; /* tiling key, 1..n */
+  AC_VEC(ac_alaunch *) phases;
+} ac_apath;
 
 struct ac_astmt {
   ac_askind kind;
@@ -249,6 +262,7 @@ struct ac_astmt {
   int gm; /* GETVALUE of global memory; -1: UB */
   ac_event event;
   ac_alaunch *launch;
+  int path; /* END: index into ac_program.paths */
 };
 
 typedef struct {
@@ -267,6 +281,7 @@ typedef struct {
   bool sync_all;
   bool select; /* uses Select modes that take the last 8 KB of UB */
   ac_loc loc;
+  int buffer_num; /* tiling field of its slots, where the launch does not say another */
 } ac_akernel;
 
 typedef struct {
@@ -280,7 +295,9 @@ typedef struct {
   ac_ablock host; /* ends in a launch or a refusal on every path */
   const char *host_doc;
   AC_VEC(ac_akernel *) kernels;
-  AC_VEC(ac_alaunch *) launches; /* launches.data[k - 1] has key k */
+  AC_VEC(ac_alaunch *) launches; /* not phased: launches.data[k - 1] has key k */
+  AC_VEC(ac_apath *) paths;      /* paths.data[k - 1] has key k */
+  bool phased;                   /* some path has several launches, or refuses after one */
 } ac_program;
 
 /* C-like text of the whole program, for --dump and golden files. */

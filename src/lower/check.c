@@ -19,18 +19,19 @@ static void fail(check *c, const char *fmt, ...) {
   va_end(ap);
 }
 
-/* ---- host: every path ends in one launch or refusal; launches are complete; fields are unique ---- */
+/* ---- host: every path ends in a launch, an end or a refusal; launches are complete; fields are unique ---- */
 
-static bool ends(const ac_ablock *b) {
+static bool ends(const ac_program *p, const ac_ablock *b) {
   if (!b->len) return false;
   const ac_astmt *s = b->data[b->len - 1];
-  if (s->kind == AC_AS_LAUNCH || s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
-  return s->kind == AC_AS_IF && ends(&s->body) && ends(&s->orelse);
+  if (s->kind == AC_AS_LAUNCH) return !p->phased;
+  if (s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING || s->kind == AC_AS_END) return true;
+  return s->kind == AC_AS_IF && ends(p, &s->body) && ends(p, &s->orelse);
 }
 
 static void check_launch(check *c, const ac_alaunch *l, size_t i) {
   const ac_program *p = c->p;
-  if (l->key != (int)i + 1) fail(c, "launch %zu has tiling key %d", i, l->key);
+  if (!p->phased && l->key != (int)i + 1) fail(c, "launch %zu has tiling key %d", i, l->key);
   if (l->kernel < 0 || (size_t)l->kernel >= p->kernels.len) {
     fail(c, "tiling key %d launches no kernel of the program", l->key);
     return;
@@ -41,16 +42,38 @@ static void check_launch(check *c, const ac_alaunch *l, size_t i) {
     if (!l->values[j]) fail(c, "tiling key %d leaves field '%s' unset", l->key, k->fields.data[j].name);
     if (k->fields.data[j].field < 0 || (size_t)k->fields.data[j].field >= p->fields.len)
       fail(c, "kernel parameter '%s' of '%s' has no tiling field", k->fields.data[j].name, k->name);
+    if (l->fields[j] < 0 || (size_t)l->fields[j] >= p->fields.len ||
+        p->fields.data[l->fields[j]].type != p->fields.data[k->fields.data[j].field].type)
+      fail(c, "tiling key %d fills no field of the right type for '%s'", l->key, k->fields.data[j].name);
   }
   for (int j = 0; j < k->n_tensors; j++)
     if (l->tensors[j] >= (int)p->tensors.len || -1 - l->tensors[j] >= (int)p->workspaces.len)
       fail(c, "tiling key %d binds '%s' to no tensor", l->key, k->tensors[j]);
 }
 
+/* Two launches that one call makes fill fields of their own: the second would overwrite what the first reads. */
+static void check_path(check *c, const ac_apath *x, size_t i) {
+  if (x->key != (int)i + 1 || !x->phases.len)
+    fail(c, "path %zu has key %d and %zu launches", i, x->key, x->phases.len);
+  for (size_t a = 0; a < x->phases.len; a++) {
+    const ac_alaunch *l = x->phases.data[a];
+    if (l->phase != (int)a) fail(c, "launch %zu of tiling key %d counts as phase %d", a, x->key, l->phase);
+    for (size_t b = 0; b < a && !c->message; b++) {
+      const ac_alaunch *m = x->phases.data[b];
+      for (size_t f = 0; f < c->p->kernels.data[l->kernel]->fields.len; f++)
+        for (size_t g = 0; g < c->p->kernels.data[m->kernel]->fields.len; g++)
+          if (l->fields[f] == m->fields[g])
+            fail(c, "phases %zu and %zu of tiling key %d share the field '%s'", b + 1, a + 1, x->key,
+                 c->p->fields.data[l->fields[f]].name);
+    }
+  }
+}
+
 static void check_host(check *c) {
   const ac_program *p = c->p;
-  if (!ends(&p->host)) fail(c, "a path of the tiling code ends without a launch or a refusal");
+  if (!ends(p, &p->host)) fail(c, "a path of the tiling code ends without a launch or a refusal");
   for (size_t i = 0; i < p->launches.len; i++) check_launch(c, p->launches.data[i], i);
+  for (size_t i = 0; i < p->paths.len && !c->message; i++) check_path(c, p->paths.data[i], i);
   for (size_t i = 0; i < p->fields.len; i++)
     for (size_t j = 0; j < i; j++)
       if (!strcmp(p->fields.data[i].name, p->fields.data[j].name))

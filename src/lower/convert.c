@@ -110,7 +110,9 @@ static ac_aexpr *call(ac_lconv *v, const ac_cexpr *e) {
   ac_arena *a = v->c->a;
   switch ((int)e->prim) {
   case AC_P_PROGRAM_ID: return ac_ae(a, AC_AE_BLOCK_IDX, AC_AT_INT, NULL, NULL);
-  case AC_P_NUM_PROGRAMS: return ac_ae(a, AC_AE_BLOCK_NUM, AC_AT_INT, NULL, NULL);
+  case AC_P_NUM_PROGRAMS:
+    if (v->k && v->k->blocks) return ac_ae_var(a, v->k->blocks, AC_AT_INT);
+    return ac_ae(a, AC_AE_BLOCK_NUM, AC_AT_INT, NULL, NULL);
   case AC_P_NUM_CORES: return ac_ae(a, AC_AE_CORES, AC_AT_INT, NULL, NULL);
   case AC_P_UB_SIZE: return ac_ae(a, AC_AE_UB, AC_AT_INT, NULL, NULL);
   case AC_P_MIN: return two(v, e, AC_AE_MIN);

@@ -1,7 +1,7 @@
 /* Pass "host": the host function becomes tiling code.
  *
- * Every scalar that a kernel parameter needs is a tiling field; every launch is one tiling key. A path that launches nothing gets
- * key 0. Names stay those of the program, so that the generated code can be read beside it. */
+ * Every scalar that a kernel parameter needs is a tiling field; every path is one tiling key (phases.c). A path that launches nothing
+ * gets key 0. Names stay those of the program, so that the generated code can be read beside it. */
 #include "lower/internal.h"
 
 #include <string.h>
@@ -56,18 +56,6 @@ static ac_akernel *kernel_of(ac_lower_ctx *c, ac_cfunc *f, int *index) {
   return *index = (int)c->kernels.len - 1, k;
 }
 
-static int field_of(ac_lower_ctx *c, const ac_akernel *k, const char *name, ac_atype t) {
-  for (size_t i = 0; i < c->p->fields.len; i++) {
-    if (strcmp(c->p->fields.data[i].name, name)) continue;
-    if (c->p->fields.data[i].type == t) return (int)i;
-    name = ac_sprintf(c->a, "%s_%s", k->name, name); /* another kernel uses the name for something else */
-    i = (size_t)-1;
-  }
-  ac_afield f = {.name = name, .type = t};
-  ac_push(c->a, &c->p->fields, f);
-  return (int)c->p->fields.len - 1;
-}
-
 /* ---- statements ---- */
 
 static void fail(host *h, const ac_cstmt *s, const char *what) {
@@ -103,7 +91,7 @@ static int find_tensor(host *h, const ac_cexpr *e) {
   const char *n = e->kind == AC_CE_NAME ? ac_lower_name(h->c->a, e->s) : "";
   for (size_t i = 0; i < h->c->p->tensors.len; i++)
     if (!strcmp(h->c->p->tensors.data[i].name, n)) return (int)i;
-  for (size_t i = 0; i < h->c->p->workspaces.len; i++)
+  for (size_t i = h->c->p->workspaces.len; i-- > 0;) /* the last one of the name: branches may have their own */
     if (!strcmp(h->c->p->workspaces.data[i].name, n)) return -1 - (int)i;
   return INT32_MAX;
 }
@@ -138,9 +126,9 @@ static bool positive(const ac_program *p, const ac_aexpr *e, int depth) {
   }
 }
 
-/* A launch of no blocks does nothing: then its path ends without one. */
+/* A launch of no blocks does nothing: then its path ends without one; of several launches the others count. */
 static ac_astmt *launch_statement(host *h, const ac_cstmt *s, ac_aexpr *blocks, ac_ablock *out) {
-  if (!blocks || positive(h->c->p, blocks, 0)) return add(h, out, AC_AS_LAUNCH, s);
+  if (h->c->p->phased || !blocks || positive(h->c->p, blocks, 0)) return add(h, out, AC_AS_LAUNCH, s);
   ac_astmt *some = add(h, out, AC_AS_IF, s), *none = ac_as_new(h->c->a, AC_AS_NOTHING, s->loc),
            *st = ac_as_new(h->c->a, AC_AS_LAUNCH, s->loc);
   some->cond = ac_ae_bin(h->c->a, AC_AE_LT, blocks, ac_ae_int(h->c->a, 1));
@@ -183,14 +171,11 @@ static void launch(host *h, const ac_cstmt *s, ac_ablock *out) {
     } else {
       ac_aexpr *v = expr(h, arg);
       if (!v) return;
-      ac_akfield *kf = &k->fields.data[nf];
-      if (kf->type == AC_AT_FLOAT && v->type != AC_AT_FLOAT) v = ac_ae_to_float(c->a, v);
+      if (k->fields.data[nf].type == AC_AT_FLOAT && v->type != AC_AT_FLOAT) v = ac_ae_to_float(c->a, v);
       l->values[nf++] = v;
-      if (kf->field < 0) kf->field = field_of(c, k, kf->name, kf->type);
     }
   }
   ac_push(c->a, &c->p->launches, l);
-  l->key = (int)c->p->launches.len;
 }
 
 static void workspace(host *h, const ac_cstmt *s) {
@@ -198,6 +183,9 @@ static void workspace(host *h, const ac_cstmt *s) {
   w.elements = expr(h, s->value->args[0]);
   w.dtype = s->value->args[1] ? s->value->args[1]->dtype : AC_F32;
   ac_afield f = {.name = ac_sprintf(h->c->a, "%sOffset", w.name), .type = AC_AT_INT};
+  for (size_t i = 0; i < h->c->p->fields.len; i++)
+    if (!strcmp(h->c->p->fields.data[i].name, f.name))
+      f.name = ac_sprintf(h->c->a, "%sOffset%zu", w.name, h->c->p->workspaces.len + 1);
   w.field = (int)h->c->p->fields.len;
   ac_push(h->c->a, &h->c->p->fields, f);
   ac_push(h->c->a, &h->c->p->workspaces, w);
@@ -307,41 +295,21 @@ static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
   }
 }
 
-static bool ends(const ac_ablock *b);
-static bool stmt_ends(const ac_astmt *s) {
-  if (s->kind == AC_AS_LAUNCH || s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
-  return s->kind == AC_AS_IF && ends(&s->body) && ends(&s->orelse);
+/* A launch is the end of its path, unless others follow somewhere in the program. */
+static bool ends(const ac_program *p, const ac_ablock *b);
+static bool stmt_ends(const ac_program *p, const ac_astmt *s) {
+  if (s->kind == AC_AS_REFUSE || s->kind == AC_AS_NOTHING) return true;
+  if (s->kind == AC_AS_LAUNCH) return !p->phased;
+  return s->kind == AC_AS_IF && ends(p, &s->body) && ends(p, &s->orelse);
 }
-static bool ends(const ac_ablock *b) {
-  return b->len && stmt_ends(b->data[b->len - 1]);
-}
-
-/* Which states can leave a list of statements: 1 nothing launched yet, 2 launched. Reports a second launch. */
-static int paths(host *h, const ac_cstmt *first, int in) {
-  for (const ac_cstmt *s = first; s && in; s = s->next) {
-    if (s->kind == AC_CS_RETURN) return 0;
-    if (s->kind == AC_CS_EXPR && s->value->prim == AC_P_REFUSE) return 0;
-    if (s->kind == AC_CS_EXPR && s->value->kind == AC_CE_CALL && ac_craft_launch_kernel(h->c->m, s)) {
-      if (in & 2) {
-        ac_diag *x = ac_error(h->c->d, AC0605, s->loc, "a second launch after the first on the same path");
-        ac_help(h->c->d, x,
-                "use one kernel with tl.sync_all() between its phases, or launch in different branches of an if");
-        h->ok = false;
-        return 0;
-      }
-      in = 2;
-    } else if (s->kind == AC_CS_IF)
-      in = paths(h, s->body, in) | paths(h, s->orelse, in);
-    else if (s->body)
-      in |= paths(h, s->body, in | paths(h, s->body, in));
-  }
-  return in;
+static bool ends(const ac_program *p, const ac_ablock *b) {
+  return b->len && stmt_ends(p, b->data[b->len - 1]);
 }
 
 static bool block(host *h, const ac_cstmt *first, ac_ablock *out) {
   size_t mark = h->scope.len;
   for (const ac_cstmt *s = first; s; s = s->next) {
-    bool over = out->len && stmt_ends(out->data[out->len - 1]);
+    bool over = out->len && stmt_ends(h->c->p, out->data[out->len - 1]);
     size_t at = out->len;
     if (over && s->kind == AC_CS_RETURN) break;
     statement(h, s, out);
@@ -359,7 +327,7 @@ static void settle(ac_lower_ctx *c, ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++) {
     ac_astmt *s = b->data[i];
     if (s->kind != AC_AS_IF) continue;
-    if (i + 1 < b->len && ends(&s->body) && !s->orelse.len) {
+    if (i + 1 < b->len && ends(c->p, &s->body) && !s->orelse.len) {
       for (size_t j = i + 1; j < b->len; j++) ac_push(c->a, &s->orelse, b->data[j]);
       b->len = i + 1;
     }
@@ -369,7 +337,7 @@ static void settle(ac_lower_ctx *c, ac_ablock *b) {
 }
 
 static void close_paths(ac_lower_ctx *c, ac_ablock *b, ac_loc loc) {
-  if (ends(b)) return;
+  if (ends(c->p, b)) return;
   ac_astmt *s = b->len ? b->data[b->len - 1] : NULL;
   if (s && s->kind == AC_AS_IF) {
     close_paths(c, &s->body, loc);
@@ -427,16 +395,18 @@ bool ac_lower_host(ac_lower_ctx *c) {
     n->value = v->type == AC_AT_FLOAT ? ac_ae_float(c->a, 0) : ac_ae_int(c->a, 0);
     ac_push(c->a, &c->p->host, n);
   }
-  paths(&h, f->body, 1);
-  if (!h.ok || !block(&h, f->body, &c->p->host)) return false;
-  settle(c, &c->p->host);
-  close_paths(c, &c->p->host, f->loc);
+  c->p->phased = ac_lower_phased(c, f);
+  if (!block(&h, f->body, &c->p->host)) return false;
+  if (!c->p->phased) {
+    settle(c, &c->p->host);
+    close_paths(c, &c->p->host, f->loc);
+  }
   if (!c->p->launches.len) {
     ac_diag *x = ac_error(c->d, AC0604, f->loc, "the host function launches no kernel");
     ac_help(c->d, x, "end it with kernel[n_cores](...)");
     return false;
   }
-  ac_afield depth = {.name = "bufferNum", .type = AC_AT_INT};
-  ac_push(c->a, &c->p->fields, depth);
+  if (!ac_lower_paths(c, f->loc)) return false;
+  ac_lower_fields(c);
   return true;
 }

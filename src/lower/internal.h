@@ -51,6 +51,8 @@ typedef struct {
   AC_VEC(ac_levent) events;
   ac_lvars vars;
   bool pitched; /* some tile of a two-dimensional buffer has gaps: all of them get rows on 32-byte pitches */
+  const char *
+      blocks; /* the field with its number of blocks, where the launch at hand may have more; NULL: GetBlockNum says it */
 } ac_lkernel;
 
 typedef struct {
@@ -108,6 +110,12 @@ const char *ac_lower_unique(ac_arena *a, const ac_lkernel *k, const char *name);
 
 /* Drops axes of one element and merges axes that follow each other without a gap; true if at most one is left. */
 bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge);
+
+/* phases.c: several launches on one path. `late`: something launches or refuses after a launch. */
+bool ac_lower_phased(ac_lower_ctx *c, const ac_cfunc *host);
+bool ac_lower_paths(ac_lower_ctx *c, ac_loc loc);
+/* Deals out tiling fields: to the launches in order, phase by phase. */
+void ac_lower_fields(ac_lower_ctx *c);
 
 /* Scalars of a function, in order of first occurrence. */
 void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out);

@@ -143,7 +143,10 @@ static void copy(text *t, const ac_acopy *c) {
 
 static void launch(text *t, const ac_alaunch *l) {
   const ac_akernel *k = t->p->kernels.data[l->kernel];
-  ac_printf(&t->b, "launch %s key=%d blocks=", k->name, l->key);
+  if (t->p->phased)
+    ac_printf(&t->b, "launch %s phase=%d blocks=", k->name, l->phase + 1);
+  else
+    ac_printf(&t->b, "launch %s key=%d blocks=", k->name, l->key);
   put(&t->b, l->blocks);
   for (int i = 0; i < k->n_tensors; i++)
     ac_printf(&t->b, " %s=%s%d", k->tensors[i], l->tensors[i] < 0 ? "w" : "t",
@@ -247,6 +250,7 @@ static void statement(text *t, const ac_astmt *s, int depth) {
   case AC_AS_REFUSE: ac_printf(&t->b, "refuse \"%s\"", s->text); break;
   case AC_AS_LAUNCH: launch(t, s->launch); break;
   case AC_AS_NOTHING: ac_puts(&t->b, "nothing"); break;
+  case AC_AS_END: ac_printf(&t->b, "end key=%d", s->path + 1); break;
   }
   ac_puts(&t->b, "\n");
   block(t, &s->body, depth + 1);

@@ -83,6 +83,7 @@ struct ac_dstmt {
   ac_dcopy *copy;
   const char *text;          /* REFUSE */
   struct ac_dlaunch *launch; /* LAUNCH */
+  int path;                  /* END */
 };
 
 /* ---- programs ---------------------------------------------------------------------------------------------------------- */
@@ -118,10 +119,9 @@ typedef struct ac_dlaunch {
 typedef struct {
   const ac_program *p;
   ac_dkernel *kernels;
-  ac_dlaunch *launches; /* [key - 1] */
+  ac_dlaunch *launches; /* in the order of ac_program.launches */
   ac_dblock host;
-  int n_values;   /* of host code; attributes come first */
-  int buffer_num; /* tiling field, or -1 */
+  int n_values; /* of host code; attributes come first */
   int64_t tiling_bytes;
   int32_t *field_at; /* byte offsets in the tiling data */
   const char *file;  /* the DSL source, for messages */

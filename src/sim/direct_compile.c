@@ -19,8 +19,8 @@ typedef struct {
   AC_VEC(name) tensors; /* of the kernel's members, then of the method at work */
   int n_values, n_tensors;
   size_t member_tensors;
-  bool in_plan; /* names of kernel fields mean tiling fields */
-  ac_loc loc;   /* of the statement at work, else of what is around it */
+  const ac_alaunch *in_plan; /* names of kernel fields mean tiling fields of this launch */
+  ac_loc loc;                /* of the statement at work, else of what is around it */
   bool failed;
 } comp;
 
@@ -44,7 +44,7 @@ static const name *find(comp *c, const char *text) {
 }
 static int field_of(comp *c, const char *text) {
   for (size_t i = 0; i < c->k->fields.len; i++)
-    if (!strcmp(c->k->fields.data[i].name, text)) return c->k->fields.data[i].field;
+    if (!strcmp(c->k->fields.data[i].name, text)) return c->in_plan->fields[i];
   return -1;
 }
 
@@ -392,9 +392,10 @@ static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   case AC_AS_FLAG: n->method = hard_events[s->event]; return;
   case AC_AS_REFUSE: n->text = s->text; return;
   case AC_AS_LAUNCH:
-    n->launch = &c->out->launches[s->launch->key - 1];
+    n->launch = &c->out->launches[s->launch->index];
     launch(c, s->launch, n->launch);
     return;
+  case AC_AS_END: n->path = s->path; return;
   case AC_AS_PRIM: fail(c, "a composed primitive was not lowered", NULL); return;
   default: return;
   }
@@ -474,13 +475,12 @@ static void launch(comp *c, const ac_alaunch *l, ac_dlaunch *out) {
   for (size_t i = 0; i < k->fields.len; i++) out->values[i] = expr(c, l->values[i], k->fields.data[i].type);
   out->workspaces = AC_NEW_N(c->a, ac_dexpr *, c->p->workspaces.len + 1);
   for (size_t i = 0; i < c->p->workspaces.len; i++)
-    for (int j = 0; j < k->n_tensors; j++)
-      if (l->tensors[j] == -1 - (int)i) out->workspaces[i] = expr(c, c->p->workspaces.data[i].elements, AC_AT_INT);
+    if (l->places[i]) out->workspaces[i] = expr(c, c->p->workspaces.data[i].elements, AC_AT_INT);
   out->elements = AC_NEW_N(c->a, ac_dexpr *, k->buffers.len + 1);
   c->k = k;
-  c->in_plan = true;
+  c->in_plan = l;
   for (size_t i = 0; i < k->buffers.len; i++) out->elements[i] = expr(c, k->buffers.data[i].elements, AC_AT_INT);
-  c->in_plan = false;
+  c->in_plan = NULL;
   c->k = NULL;
 }
 
@@ -498,14 +498,12 @@ static void host(comp *c) {
 static void tiling_layout(comp *c) {
   const ac_program *p = c->p;
   c->out->field_at = AC_NEW_N(c->a, int32_t, p->fields.len + 1);
-  c->out->buffer_num = -1;
   int64_t at = 0;
   for (size_t i = 0; i < p->fields.len; i++) {
     int64_t size = p->fields.data[i].type == AC_AT_FLOAT ? 4 : 8;
     at = (at + size - 1) / size * size;
     c->out->field_at[i] = (int32_t)at;
     at += size;
-    if (!strcmp(p->fields.data[i].name, "bufferNum")) c->out->buffer_num = (int)i;
   }
   c->out->tiling_bytes = (at + 7) / 8 * 8;
 }

@@ -201,8 +201,7 @@ static void check_ub(host *h, const ac_dlaunch *l) {
   }
   /* Select writes to the last 8 KB of UB */
   int64_t have = k->select ? sub(h, h->ub, 8192) : h->ub;
-  if (doubles && h->p->buffer_num >= 0)
-    h->plan->fields[h->p->buffer_num].i = add(h, fixed, mul(h, doubled, 2)) <= have ? 2 : 1;
+  if (doubles) h->plan->fields[l->l->buffer_num].i = add(h, fixed, mul(h, doubled, 2)) <= have ? 2 : 1;
   int64_t all = add(h, fixed, doubled);
   if (all > have)
     refuse(h, "%s needs %lld bytes of UB, there are %lld: take a smaller tile", k->name, (long long)all,
@@ -218,7 +217,7 @@ static int64_t blocks(host *h, int64_t wanted, int64_t most) {
 
 static void workspaces(host *h, const ac_dlaunch *l) {
   const ac_program *p = h->p->p;
-  int64_t bytes = 0;
+  int64_t bytes = h->plan->workspace;
   for (size_t i = 0; i < p->workspaces.len; i++) {
     const ac_aworkspace *w = &p->workspaces.data[i];
     if (!l->workspaces[i]) continue;
@@ -231,10 +230,13 @@ static void workspaces(host *h, const ac_dlaunch *l) {
 static void launch(host *h, const ac_dlaunch *l) {
   enum { MOST_BLOCKS = 65535 }; /* of blocks that do not wait for each other */
   const ac_akernel *k = h->p->p->kernels.data[l->l->kernel];
-  h->plan->key = l->l->key;
-  h->plan->block_dim = blocks(h, whole(h, l->blocks), k->sync_all ? h->cores : MOST_BLOCKS);
+  bool phased = h->p->p->phased;
+  int64_t n = blocks(h, whole(h, l->blocks), k->sync_all || phased ? h->cores : MOST_BLOCKS);
+  if (!phased) h->plan->key = l->l->key;
+  if (phased) h->plan->fields[l->l->blocks_field].i = n;
+  if (!l->l->phase || n > h->plan->block_dim) h->plan->block_dim = n;
   for (size_t i = 0; i < k->fields.len; i++) {
-    ac_dvalue *to = &h->plan->fields[k->fields.data[i].field];
+    ac_dvalue *to = &h->plan->fields[l->l->fields[i]];
     if (k->fields.data[i].type == AC_AT_FLOAT)
       to->f = (float)number(h, l->values[i]);
     else
@@ -242,6 +244,18 @@ static void launch(host *h, const ac_dlaunch *l) {
   }
   workspaces(h, l);
   check_ub(h, l);
+}
+
+/* The end of a path with launches: the phases of one call. */
+static void end_path(host *h, const ac_apath *x) {
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    const ac_akernel *k = h->p->p->kernels.data[l->kernel];
+    if (k->sync_all && x->phases.len > 1 && h->plan->fields[l->blocks_field].i != h->plan->block_dim)
+      refuse(h, "%s waits for all blocks (tl.sync_all): every launch of this path must have as many", k->name);
+  }
+  h->plan->key = h->plan->block_dim > 0 ? x->key : 0;
+  if (h->plan->block_dim < 1) h->plan->block_dim = 1;
 }
 
 /* ---- statements ---- */
@@ -281,7 +295,8 @@ static flow statement(host *h, const ac_dstmt *s) {
   case AC_AS_IF: return run(h, whole(h, s->value) ? &s->body : &s->orelse);
   case AC_AS_BREAK: return BREAK;
   case AC_AS_REFUSE: refuse(h, "%s", s->text); return DONE;
-  case AC_AS_LAUNCH: launch(h, s->launch); return DONE;
+  case AC_AS_LAUNCH: launch(h, s->launch); return h->p->p->phased ? GO : DONE;
+  case AC_AS_END: end_path(h, h->p->p->paths.data[s->path]); return DONE;
   case AC_AS_NOTHING: return DONE;
   default: return GO;
   }
@@ -301,7 +316,7 @@ void ac_direct_tiling(const ac_dprogram *p, const ac_sim_tensor *tensors, const 
   plan->key = plan->workspace = 0;
   plan->block_dim = 1;
   memset(plan->fields, 0, p->p->fields.len * sizeof *plan->fields);
-  if (p->buffer_num >= 0) plan->fields[p->buffer_num].i = 1;
+  for (size_t i = 0; i < p->p->launches.len; i++) plan->fields[p->p->launches.data[i]->buffer_num].i = 1;
   for (size_t i = 0; i < p->p->attrs.len; i++) scratch[i] = attrs[i];
   run(&h, &p->host);
 }

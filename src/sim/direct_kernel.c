@@ -457,9 +457,8 @@ static uint32_t buffer_bytes(frame *f, const ac_dbuffer *b) {
   return bytes > 0xffffffe0u ? 0xffffffe0u : bytes;
 }
 
-static void init_buffers(frame *f, void *pipe) {
-  const ac_dplan *plan = f->call->plan;
-  int32_t at = f->call->p->buffer_num;
+static void init_buffers(frame *f, const ac_alaunch *l, void *pipe) {
+  uint32_t twice = (uint8_t)f->call->plan->fields[l->buffer_num].i;
   for (int i = 0; i < f->k->n_buffers; i++) {
     const ac_abuffer *b = f->k->buffers[i].b;
     int line = b->loc.line ? b->loc.line : f->k->k->loc.line;
@@ -467,7 +466,7 @@ static void init_buffers(frame *f, void *pipe) {
     uint32_t bytes = buffer_bytes(f, &f->k->buffers[i]);
     int32_t src = b->mem == AC_MEM_VECOUT ? ACSIM_POS_VECOUT : ACSIM_POS_VECIN,
             dst = b->mem == AC_MEM_VECIN ? ACSIM_POS_VECIN : ACSIM_POS_VECOUT;
-    uint32_t slots = b->depth == 2 && !b->pinned && at >= 0 ? (uint8_t)plan->fields[at].i : (uint32_t)b->depth;
+    uint32_t slots = b->depth == 2 && !b->pinned ? twice : (uint32_t)b->depth;
     f->q[i] = b->mem == AC_MEM_VECCALC ? acsim_tbuf_init(pipe, ACSIM_POS_VECCALC, bytes, file, line)
                                        : acsim_queue_init(pipe, src, dst, b->depth, slots, bytes, file, line);
   }
@@ -478,7 +477,7 @@ static void init(frame *f, const ac_dlaunch *l, uint8_t *workspace, void *pipe) 
   const ac_program *p = f->call->p->p;
   const ac_dvalue *fields = f->call->plan->fields;
   for (int i = 0; i < f->k->n_fields; i++) {
-    ac_dvalue x = fields[k->fields.data[i].field], *to = &f->v[f->k->fields[i].slot];
+    ac_dvalue x = fields[l->l->fields[i]], *to = &f->v[f->k->fields[i].slot];
     if (f->k->fields[i].type == AC_AT_FLOAT)
       to->f = x.f;
     else
@@ -489,7 +488,7 @@ static void init(frame *f, const ac_dlaunch *l, uint8_t *workspace, void *pipe) 
     uint8_t *at = n >= 0 ? f->call->tensors[n].data : workspace + fields[p->workspaces.data[-1 - n].field].i;
     f->g[i] = (acsim_global){.ptr = at, .base = at};
   }
-  init_buffers(f, pipe);
+  init_buffers(f, l->l, pipe);
 }
 
 /* ---- the entry ---- */
@@ -506,6 +505,20 @@ static void run_launch(ac_dcall *c, const ac_dlaunch *l, uint8_t *workspace, voi
   run(&f, &k->methods[0].body);
 }
 
+/* The emitted phases: each with its own number of blocks, joined by SyncAll. */
+static void run_path(ac_dcall *c, const ac_apath *x, uint8_t *workspace, void *pipe) {
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    const ac_loc at = c->p->p->kernels.data[l->kernel]->loc;
+    if (i) {
+      acsim_pipe_reset(pipe, at.file, at.line);
+      acsim_sync_all(1, at.file, at.line);
+    }
+    if (l->blocks_field < 0 || acsim_block_index() < c->plan->fields[l->blocks_field].i)
+      run_launch(c, &c->p->launches[l->index], workspace, pipe);
+  }
+}
+
 void ac_direct_block(void *user) {
   ac_dcall *c = user;
   const ac_program *p = c->p->p;
@@ -515,9 +528,9 @@ void ac_direct_block(void *user) {
   acsim_read_gm(data, c->tiling, (uint64_t)c->p->tiling_bytes, at.file, at.line);
   uint8_t *workspace = p->workspaces.len ? acsim_user_workspace(c->workspace) : NULL;
   acsim_pipe_open(pipe, at.file, at.line);
-  for (size_t i = 0; i < p->launches.len; i++) {
+  for (size_t i = 0; i < p->paths.len; i++) {
     if (acsim_tiling_key() != i + 1) continue;
-    run_launch(c, &c->p->launches[i], workspace, pipe);
+    run_path(c, p->paths.data[i], workspace, pipe);
     break;
   }
   acsim_pipe_close(pipe);

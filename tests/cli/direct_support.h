@@ -46,11 +46,14 @@ static inline ac_program *lowered(bench *b, const char *name, const char *text) 
   return NULL;
 }
 
-/* Emitted as a custom-operator project and compiled. */
-static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph *g) {
+/* Emitted as a project of that form and compiled. */
+static inline ac_sim_lib *compiled_as(bench *b, ac_sim_form form, const ac_program *p, const ac_graph *g) {
   ac_project files = {0};
   char *dir = ac_sprintf(b->a, "%s/p%d", b->dir, b->projects++);
-  ac_emit_opts o = {.formats = 1u << AC_FMT_MSOPGEN, .graph = g, .craft_text = "", .command = "test"};
+  ac_emit_opts o = {.formats = 1u << (form == AC_SIM_DIRECT ? AC_FMT_DIRECT : AC_FMT_MSOPGEN),
+                    .graph = g,
+                    .craft_text = "",
+                    .command = "test"};
   bool ok = ac_emit(b->a, p, &o, &files, &b->d);
   for (size_t i = 0; ok && i < files.files.len; i++) {
     const ac_file *f = &files.files.data[i];
@@ -65,10 +68,18 @@ static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph
                    .kernel_src = ac_sprintf(b->a, "%s/msopgen/op_kernel/%s.cpp", dir, p->op),
                    .host_src = ac_sprintf(b->a, "%s/msopgen/op_host/%s.cpp", dir, p->op),
                    .chip = p->chip};
+  if (form == AC_SIM_DIRECT) {
+    s.form = form;
+    s.kernel_src = ac_sprintf(b->a, "%s/direct/%s_kernel.cpp", dir, p->op);
+    s.host_src = NULL;
+  }
   ac_sim_lib *l = ac_sim_build(b->a, &s, &b->d);
   if (!l) ac_diags_print(&b->d, stderr, false);
   assert_non_null(l);
   return l;
+}
+static inline ac_sim_lib *compiled(bench *b, const ac_program *p, const ac_graph *g) {
+  return compiled_as(b, AC_SIM_MSOPGEN, p, g);
 }
 
 typedef struct {

@@ -16,8 +16,8 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried",
-                              "unused", "branches", "tile2d",      "strided",    "turned"};
+static const char *cases[] = {"relu",     "l2rows", "softmax_row", "accumulate", "carried",     "unused",
+                              "branches", "tile2d", "strided",     "turned",     "two_launches"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();
@@ -164,6 +164,17 @@ static void break_names(work *w, ac_program *p) {
   (void)w, p->kernels.data[0]->buffers.data[1].name = p->kernels.data[0]->buffers.data[0].name;
 }
 
+static void break_phase(work *w, ac_program *p) {
+  (void)w, p->launches.data[0]->phase = 1;
+}
+/* both launches of the path read and fill one field */
+static void break_shared(work *w, ac_program *p) {
+  (void)w, p->launches.data[2]->fields[0] = p->launches.data[1]->fields[0];
+}
+static void break_end(work *w, ac_program *p) {
+  (void)w, p->host.data[p->host.len - 1]->kind = AC_AS_LAUNCH;
+}
+
 static void invariants(void **state) {
   (void)state;
   static const struct {
@@ -185,6 +196,9 @@ static void invariants(void **state) {
       {"relu", "host", break_path, "ends without a launch"},
       {"relu", "place", break_depth, "there are 8 events"},
       {"relu", "place", break_names, "two buffers are named"},
+      {"two_launches", "host", break_phase, "counts as phase 1"},
+      {"two_launches", "host", break_shared, "share the field 'n'"},
+      {"two_launches", "host", break_end, "ends without a launch"},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;
@@ -409,12 +423,6 @@ static void refusals(void **state) {
        "tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n\n\n"
        "def host(x: tl.float16, y: tl.float16):\n    k[1](x, y, 64)\n",
        AC0603},
-      /* two launches on one path */
-      {"@ascend_kernel\ndef k(x, y, n):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n        "
-       "tl.load(x + tl.arange(0, 64), a)\n"
-       "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n "
-       "   k[1](x, y, 64)\n",
-       AC0605},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;

@@ -1,0 +1,236 @@
+/* Programs with several launches, atomic stores, barriers and loops: run directly in a child and in this process, compiled as one
+ * operator and compiled as kernels that are launched one by one. All give the same bytes, and the values are right.
+ * AC_LAUNCHES_FULL=1 compiles every program; else a sample is compiled and the others run directly. */
+#include "direct_support.h"
+
+static bench b;
+static int setup(void **s) {
+  (void)s;
+  bench_open(&b);
+  return 0;
+}
+static int teardown(void **s) {
+  (void)s;
+  bench_close(&b);
+  return 0;
+}
+
+/* ---- arguments: "7x1003 1x5": shapes in the order of the program's tensors; small whole numbers, so that sums are exact ---- */
+
+static ac_shape parse_shape(const char **p) {
+  ac_shape s = {0};
+  while (**p == ' ') ++*p;
+  if (**p == '.') { /* rank 0 */
+    ++*p;
+    return s;
+  }
+  for (;;) {
+    char *end;
+    s.dim[s.rank++] = strtoll(*p, &end, 10);
+    *p = end;
+    if (**p != 'x') return s;
+    ++*p;
+  }
+}
+
+static void put(ac_sim_tensor *t, int64_t i, double v) {
+  if (ac_dtypes[t->dtype].cls == AC_FLOATING)
+    ac_store(t->dtype, t->data, i, v);
+  else
+    ac_store_int(t->dtype, t->data, i, (int64_t)v);
+}
+static double get(const ac_sim_tensor *t, int64_t i) {
+  return ac_dtypes[t->dtype].cls == AC_FLOATING ? ac_load(t->dtype, t->data, i)
+                                                : (double)ac_load_int(t->dtype, t->data, i);
+}
+static int64_t numel(const ac_sim_tensor *t) {
+  return t->bytes / ac_dtypes[t->dtype].bytes;
+}
+
+static args arguments(const ac_program *p, const char *shapes) {
+  args x = {0};
+  for (size_t i = 0; i < p->tensors.len; i++) {
+    const ac_aparam *w = &p->tensors.data[i];
+    ac_shape s = parse_shape(&shapes);
+    add_tensor(&x, w->name, w->dtype, &s, w->dir != AC_TENSOR_IN);
+    ac_sim_tensor *t = &x.t[x.n - 1];
+    t->also_input = w->dir == AC_TENSOR_INOUT;
+    for (int64_t k = 0; k < numel(t); k++) put(t, k, (double)((k * 7 + (int64_t)i * 5) % 13 - 4));
+  }
+  return x;
+}
+
+/* ---- the four ways ---- */
+
+typedef struct {
+  const char *what;
+  ac_program *p;
+  ac_sim_lib *one, *each; /* NULL: not compiled */
+} program;
+
+static program open_program(const char *name, const char *text, bool compile) {
+  program r = {.what = name, .p = lowered(&b, name, text)};
+  if (compile || getenv("AC_LAUNCHES_FULL")) {
+    r.one = compiled_as(&b, AC_SIM_MSOPGEN, r.p, NULL);
+    r.each = compiled_as(&b, AC_SIM_DIRECT, r.p, NULL);
+  }
+  return r;
+}
+
+static void no_faults(const char *what, const ac_sim_result *r) {
+  if (r->refused) failed(what, "refused: %s", r->refused);
+  for (size_t i = 0; i < r->faults.len; i++)
+    failed(what, "%s: %s (%s:%d)", r->faults.data[i].kind, r->faults.data[i].message,
+           r->faults.data[i].file ? r->faults.data[i].file : "?", r->faults.data[i].line);
+}
+
+/* Runs it in every way and in both orders of blocks; what is left in x is the direct result. */
+static ac_sim_result run_ways(const program *q, args *x) {
+  ac_sim_result r = {0};
+  uint8_t **before = copies_of(&b, x);
+  if (q->one) run_both(&b, q->what, q->p, q->one, x, AC_ORDER_FORWARD, 2);
+  for (int order = 0; order < 2; order++) {
+    ac_sim_opts o = {.order = order ? AC_ORDER_FORWARD : AC_ORDER_REVERSE, .threads = 2, .in_process = true};
+    if (q->each) {
+      reset(x, before);
+      assert_true(ac_sim_run(b.a, q->each, x->t, x->n, x->attrs, x->n_attrs, &o, &r, &b.d));
+      no_faults(ac_sprintf(b.a, "%s, launched one by one", q->what), &r);
+    }
+    uint8_t **each = copies_of(&b, x);
+    reset(x, before);
+    assert_true(ac_sim_run_program(b.a, q->p, q->p->chip, x->t, x->n, x->attrs, x->n_attrs, &o, &r, &b.d));
+    no_faults(q->what, &r);
+    for (int i = 0; q->each && i < x->n; i++)
+      if (x->t[i].output && memcmp(each[i], x->t[i].data, (size_t)x->t[i].bytes) != 0)
+        failed(q->what, "%s differs between the launches and the phases", x->t[i].name);
+    free_copies(x, each);
+  }
+  free_copies(x, before);
+  return r;
+}
+
+/* What the caller gave: as `arguments` fills it. */
+static double given(const args *x, int tensor, int64_t k) {
+  (void)x;
+  return (double)((k * 7 + (int64_t)tensor * 5) % 13 - 4);
+}
+
+/* ---- paths ---- */
+
+/* One kernel, launched again and again with other numbers; between two launches a branch, after the second a return. */
+static const char paths_text[] = "@ascend_kernel\n"
+                                 "def add_kernel(x, y, n, what: float):\n"
+                                 "    b = tl.alloc_ub(64, tl.float32)\n"
+                                 "    for i in range(tl.program_id(0) * 64, n, tl.num_programs(0) * 64):\n"
+                                 "        c = min(64, n - i)\n"
+                                 "        with tl.copyin():\n"
+                                 "            tl.load(x + i + tl.arange(0, c), b)\n"
+                                 "        with tl.compute():\n"
+                                 "            tl.vadd_scalar(b, b, what)\n"
+                                 "        with tl.copyout():\n"
+                                 "            tl.store(y + i + tl.arange(0, c), b)\n"
+                                 "\n\n"
+                                 "def host(x, y, deep=0):\n"
+                                 "    n = x.numel()\n"
+                                 "    if deep == 9:\n"
+                                 "        return\n"
+                                 "    a = tl.empty(n, tl.float32)\n"
+                                 "    c = tl.empty(n, tl.float32)\n"
+                                 "    if deep == 0:\n"
+                                 "        add_kernel[min(3, n)](x, y, n, 1.0)\n"
+                                 "        return\n"
+                                 "    add_kernel[min(5, n)](x, a, n, 10.0)\n"
+                                 "    n = n + deep - deep\n"
+                                 "    if deep == 1:\n"
+                                 "        add_kernel[min(2, n)](a, c, n, 100.0)\n"
+                                 "    else:\n"
+                                 "        add_kernel[min(7, n)](a, c, n, 200.0)\n"
+                                 "        if deep == 3:\n"
+                                 "            add_kernel[1](c, y, n, 4000.0)\n"
+                                 "            return\n"
+                                 "    add_kernel[min(4, n)](c, y, n, 1000.0)\n"
+                                 "    if n > 100000:\n"
+                                 "        tl.refuse(\"more than 100000\")\n";
+
+static void every_path(void **s) {
+  (void)s;
+  static const struct {
+    int64_t deep;
+    double adds;
+    int64_t blocks;
+  } t[] = {{0, 1, 3}, {1, 1110, 5}, {2, 1210, 7}, {3, 4210, 7}};
+  program q = open_program("paths.craft", paths_text, true);
+  assert_int_equal(q.p->paths.len, AC_COUNT(t));
+  bool keys[8] = {0};
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    args x = arguments(q.p, "1003 1003");
+    x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = t[i].deep};
+    ac_sim_result r = run_ways(&q, &x);
+    assert_int_equal(r.block_dim, t[i].blocks);
+    assert_true(r.tiling_key > 0 && !keys[r.tiling_key]);
+    keys[r.tiling_key] = true;
+    for (int64_t k = 0; k < 1003; k++) assert_true(get(&x.t[1], k) == given(&x, 0, k) + t[i].adds);
+    free_args(&x);
+  }
+}
+
+static void nothing_to_do(void **s) {
+  (void)s;
+  program q = open_program("paths.craft", paths_text, false);
+  static const int64_t deep[] = {0, 1, 3};
+  for (size_t i = 0; i < AC_COUNT(deep); i++) {
+    args x = arguments(q.p, "0 0");
+    x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = deep[i]};
+    ac_sim_result r = run_ways(&q, &x);
+    assert_int_equal(r.tiling_key, deep[i] == 3 ? r.tiling_key : 0);
+    free_args(&x);
+  }
+  args x = arguments(q.p, "100001 100001");
+  x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = 2};
+  ac_sim_result r;
+  assert_true(ac_sim_run_program(b.a, q.p, q.p->chip, x.t, x.n, x.attrs, x.n_attrs, &(ac_sim_opts){0}, &r, &b.d));
+  assert_string_equal(r.refused, "both_custom: more than 100000"); /* said after two launches, and all the same */
+  free_args(&x);
+}
+
+/* A launch of a path with several is never wider than the chip; one that waits inside has all blocks of the call. */
+static void widths(void **s) {
+  (void)s;
+  static const struct {
+    const char *blocks, *says;
+  } t[] = {{"49", "both_custom: 49 blocks are wanted, a launch has 48 at most here"},
+           {"5", "both_custom: w waits for all blocks (tl.sync_all): every launch of this path must have as many"},
+           {"6", NULL}};
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    ac_program *p = lowered(&b, "widths.craft",
+                            ac_sprintf(b.a,
+                                       "@ascend_kernel\ndef w(x, y, n):\n    b = tl.alloc_ub(64, tl.float32)\n"
+                                       "    tl.sync_all()\n    if tl.program_id(0) == 0:\n        with tl.copyin():\n"
+                                       "            tl.load(x + tl.arange(0, n), b)\n        with tl.copyout():\n"
+                                       "            tl.store(y + tl.arange(0, n), b)\n\n\n"
+                                       "@ascend_kernel\ndef v(x, y, n):\n    b = tl.alloc_ub(64, tl.float32)\n"
+                                       "    if tl.program_id(0) == 0:\n        with tl.copyin():\n"
+                                       "            tl.load(x + tl.arange(0, n), b)\n        with tl.copyout():\n"
+                                       "            tl.store(y + tl.arange(0, n), b)\n\n\n"
+                                       "def host(x, y):\n    n = min(64, x.numel())\n    a = tl.empty(64, "
+                                       "tl.float32)\n    v[6](x, a, n)\n    w[%s](a, y, n)\n",
+                                       t[i].blocks));
+    args x = arguments(p, "64 64");
+    ac_sim_result r;
+    assert_true(ac_sim_run_program(b.a, p, p->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){0}, &r, &b.d));
+    if (t[i].says)
+      assert_string_equal(r.refused, t[i].says);
+    else
+      no_faults("widths.craft", &r);
+    free_args(&x);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_path),
+      cmocka_unit_test(nothing_to_do),
+      cmocka_unit_test(widths),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

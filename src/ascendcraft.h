@@ -32,6 +32,9 @@
 /* ascendc: AscendC program -> C++ text and projects in each output format */
 #include "ascendc/ascendc.h"
 
+/* plainc: AscendC program -> one file of portable C99, the second back end */
+#include "plainc/plainc.h"
+
 /* sim: the machine: builds emitted C++ against sim/include and runs every block on the C core, sandboxed */
 #include "sim/sim.h"
 

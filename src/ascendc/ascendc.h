@@ -49,6 +49,9 @@ typedef struct {
   const char *
       result; /* Python expression of forward's result over `out`, the list of its output tensors; NULL: one tensor or a tuple */
   json_t *verify; /* extra keys for the manifest, or NULL (borrowed) */
+  const ac_file *extra; /* files that another back end made, n_extra of them, and their line in the project's README */
+  int n_extra;
+  const char *extra_note;
 } ac_emit_opts;
 /* Complete project in memory: formats, manifest.json, README.md, device_test.py, <op>.craft. False on errors. Deterministic. */
 bool ac_emit(ac_arena *a, const ac_program *p, const ac_emit_opts *o, ac_project *out, ac_diags *d);

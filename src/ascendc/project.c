@@ -94,6 +94,7 @@ char *ac_project_readme(ac_emit_ctx *c) {
     ac_printf(&b, "- `benchmark/%s.txt`: MultiKernelBench, backend `ascendc` (six strings)\n", op);
   if (wants(c, AC_FMT_DIRECTJSON))
     ac_printf(&b, "- `benchmark/%s.json`: MultiKernelBench, backend `ascendc_direct_launch`\n", op);
+  if (c->o->extra_note) ac_puts(&b, c->o->extra_note);
   ac_puts(&b, "- `device_test.py`: builds, installs, compares with PyTorch and times against eager, on a machine "
               "with an NPU\n"
               "- `manifest.json`: what `ascendcraft verify` needs\n");
@@ -259,6 +260,8 @@ bool ac_emit(ac_arena *a, const ac_program *p, const ac_emit_opts *o, ac_project
   if (wants(&c, AC_FMT_MSOPGEN)) ac_msopgen_files(&c, out);
   if (wants(&c, AC_FMT_DIRECT)) ac_direct_files(&c, out);
   ac_benchmark_files(&c, out);
+  for (int i = 0; i < o->n_extra; i++)
+    ac_add_file(&c, out, o->extra[i].path, o->extra[i].text, o->extra[i].executable);
   if (o->craft_text) ac_add_file(&c, out, ac_sprintf(a, "%s.craft", p->op), o->craft_text, false);
   ac_add_file(&c, out, "README.md", ac_project_readme(&c), false);
   ac_add_file(&c, out, "device_test.py", ac_device_test(&c), true);

@@ -129,6 +129,7 @@ typedef struct {
   const ac_chip *chip;
   const char *op, *op_type;
   unsigned formats;
+  bool plain_c;    /* --format c */
   ac_graph *graph; /* NULL: the input was a DSL program */
   ac_module_info info;
   const char *craft_text, *craft_name;
@@ -139,17 +140,19 @@ typedef struct {
 static bool job_formats(ac_context *c, job *j) {
   for (int i = 0; i < j->o->n_formats; i++) {
     ac_format f;
-    if (!strcmp(j->o->formats[i], "all")) {
+    if (!strcmp(j->o->formats[i], "c")) {
+      j->plain_c = true;
+    } else if (!strcmp(j->o->formats[i], "all")) {
       j->formats = AC_FMT_ALL;
     } else if (ac_format_of(j->o->formats[i], &f)) {
       j->formats |= 1u << f;
     } else {
       ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC, "unknown format '%s'", j->o->formats[i]);
-      ac_help(&c->diags, x, "formats: msopgen, direct, six-string, direct-json, all");
+      ac_help(&c->diags, x, "formats: msopgen, direct, six-string, direct-json, c, all (of AscendC)");
       return false;
     }
   }
-  if (!j->formats) j->formats = AC_FMT_ALL;
+  if (!j->formats && !j->plain_c) j->formats = AC_FMT_ALL;
   return true;
 }
 
@@ -240,9 +243,30 @@ static const char *const *job_paths(ac_context *c, const job *j) {
   return paths;
 }
 
+/* The C form as files of the project, below c/. */
+static bool job_plain_c(ac_context *c, job *j, ac_emit_opts *e) {
+  ac_plainc_text t;
+  if (!ac_plainc(c->arena, j->program, &t, &c->diags)) return false;
+  const struct {
+    const char *name, *text;
+  } files[] = {{"%s.c", t.source}, {"%s.h", t.header}, {"%s_main.c", t.driver}, {"README.md", t.readme}};
+  ac_file *f = AC_NEW_N(c->arena, ac_file, AC_COUNT(files));
+  for (size_t i = 0; i < AC_COUNT(files); i++) {
+    const char *tail =
+        strncmp(files[i].name, "%s", 2) ? files[i].name : ac_sprintf(c->arena, "%s%s", j->op, files[i].name + 2);
+    f[i] = (ac_file){.path = ac_sprintf(c->arena, "c/%s", tail), .text = files[i].text, .len = strlen(files[i].text)};
+  }
+  e->extra = f;
+  e->n_extra = (int)AC_COUNT(files);
+  e->extra_note =
+      "- `c/`: the same program as one file of portable C99, without an NPU; its README says how to run it\n";
+  return true;
+}
+
 static bool job_emit(ac_context *c, job *j, ac_project *p) {
   ac_emit_opts e = {
       .formats = j->formats, .graph = j->graph, .craft_text = j->craft_text, .command = "ascendcraft gen"};
+  if (j->plain_c && !job_plain_c(c, j, &e)) return false;
   if (j->graph) {
     e.source = j->info.text;
     e.source_name = ac_basename(j->o->input);
@@ -287,7 +311,9 @@ int ac_lower_file(ac_context *c, const ac_gen_options *o) {
   fresh(c, "lower");
   if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
   if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return done(c, AC_EXIT_FAILED);
-  if (ends_with(o->input, ".py"))
+  if (j.plain_c)
+    ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "c/%s.c", j.op)));
+  else if (ends_with(o->input, ".py"))
     ac_puts(&c->text, j.craft_text);
   else if (!o->dump)
     ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "op_kernel/%s.cpp", j.op)));
@@ -329,7 +355,9 @@ int ac_generate(ac_context *c, const ac_gen_options *o) {
   const char *dir = o->output ? o->output : j.op;
   if (!ac_project_write(c->arena, &p, dir, o->force, &c->diags)) return done(c, AC_EXIT_BAD_INPUT);
   list_files(c, &p, dir);
-  if (o->no_verify || !j.graph) {
+  if (o->no_verify || !j.graph || !(j.formats & (1u << AC_FMT_MSOPGEN | 1u << AC_FMT_DIRECT))) {
+    if (j.graph && !o->no_verify && !j.formats)
+      ac_puts(&c->text, "not verified: the simulator runs the AscendC forms; add --format msopgen\n");
     if (!j.graph)
       ac_puts(&c->text,
               "not verified: a DSL program has no reference; `ascendcraft gen` of PyTorch source has one\n");

@@ -10,6 +10,7 @@ static void block(ac_pc *t, const ac_ablock *b);
 typedef struct {
   ac_pc *t;
   const ac_akernel *k;
+  int launch;
 } binding;
 /* Sizes of buffers are over the kernel's parameters, which the launch has just set. */
 static ac_aexpr *bind(binding *b, const ac_aexpr *e) {
@@ -19,15 +20,15 @@ static ac_aexpr *bind(binding *b, const ac_aexpr *e) {
   if (e->kind == AC_AE_VAR)
     for (size_t i = 0; i < b->k->fields.len; i++)
       if (!strcmp(b->k->fields.data[i].name, e->name))
-        n->name = ac_sprintf(b->t->a, "ac_start.%s", ac_pc_name(b->t->a, e->name));
+        n->name = ac_sprintf(b->t->a, "ac_launch%d.%s", b->launch, ac_pc_name(b->t->a, e->name));
   n->a = bind(b, e->a);
   n->b = bind(b, e->b);
   n->c = bind(b, e->c);
   return n;
 }
 
-static void check_ub(ac_pc *t, const ac_akernel *k) {
-  binding b = {t, k};
+static void check_ub(ac_pc *t, const ac_akernel *k, int index) {
+  binding b = {t, k, index};
   if (!k->buffers.len) return;
   ac_pc_line(
       t, "int64_t ac_used = 0; /* bytes of UB on the chip, which this text need not have but the shape must fit */");
@@ -42,7 +43,9 @@ static void check_ub(ac_pc *t, const ac_akernel *k) {
   ac_pc_line(t, "ac_check_ub(h, \"%s\", ac_used, (int64_t)AC_UB%s);", k->name, k->select ? " - 8192" : "");
 }
 
-static void gms(ac_pc *t, const ac_akernel *k, const ac_alaunch *l) {
+/* Where a launch's tensors lie, once workspace is there. */
+static void gms(ac_pc *t, const ac_alaunch *l) {
+  const ac_akernel *k = t->p->kernels.data[l->kernel];
   int at[64];
   for (size_t i = 0, in = 0, out = 0; i < t->p->tensors.len && i < AC_COUNT(at); i++)
     at[i] = t->p->tensors.data[i].dir == AC_TENSOR_IN ? (int)in++ : (int)out++;
@@ -50,59 +53,75 @@ static void gms(ac_pc *t, const ac_akernel *k, const ac_alaunch *l) {
     const char *name = ac_pc_name(t->a, k->gms.data[i].name);
     int n = l->tensors[k->gms.data[i].param];
     if (n < 0)
-      ac_pc_line(t, "ac_start.%s = (void *)(ac_space + ac_at_%s);", name, t->p->workspaces.data[-1 - n].name);
+      ac_pc_line(t, "ac_launch%d.%s = (void *)(ac_space + ac_at%d); /* %s */", l->index, name, -1 - n,
+                 t->p->workspaces.data[-1 - n].name);
     else if (t->p->tensors.data[n].dir == AC_TENSOR_IN && k->gms.data[i].out)
       ac_pc_fail(t, k->loc, "a store to input '%s'", t->p->tensors.data[n].name);
     else
-      ac_pc_line(t, "ac_start.%s = %s[%d]; /* %s */", name, t->p->tensors.data[n].dir == AC_TENSOR_IN ? "in" : "out",
-                 at[n], t->p->tensors.data[n].name);
+      ac_pc_line(t, "ac_launch%d.%s = %s[%d]; /* %s */", l->index, name,
+                 t->p->tensors.data[n].dir == AC_TENSOR_IN ? "in" : "out", at[n], t->p->tensors.data[n].name);
   }
 }
 
-static void workspaces(ac_pc *t, const ac_akernel *k, const ac_alaunch *l) {
-  bool any = false;
+/* Workspaces lie one behind the other; the first launch of a path that uses one gives it its place. */
+static void workspaces(ac_pc *t, const ac_alaunch *l) {
   for (size_t i = 0; i < t->p->workspaces.len; i++) {
     const ac_aworkspace *w = &t->p->workspaces.data[i];
-    bool used = false;
-    for (int j = 0; j < k->n_tensors; j++) used |= l->tensors[j] == -1 - (int)i;
-    if (!used) continue;
-    if (!any) ac_pc_line(t, "int64_t ac_need = 0; /* of workspace */");
-    any = true;
-    ac_pc_line(t, "int64_t ac_at_%s = ac_need;", w->name);
+    if (!l->places[i]) continue;
+    ac_pc_line(t, "ac_at%zu = ac_need; /* %s */", i, w->name);
     ac_pc_line(t, "ac_need = ac_checked_add(h, ac_need, ac_checked_align_up(h, ac_checked_mul(h, %s, %d), 512));",
                ac_pc_expr(t, w->elements), ac_dtypes[w->dtype].bytes);
   }
-  if (!any) return;
-  ac_pc_line(t, "unsigned char *ac_space = h->why[0] ? NULL : calloc((size_t)ac_need + 1, 1);");
-  ac_pc_line(t, "if (!ac_space) return h->why[0] ? 1 : 2;");
 }
 
-static void launch(ac_pc *t, const ac_alaunch *l) {
-  const ac_akernel *k = t->p->kernels.data[l->kernel];
-  bool scratch = false;
-  for (int j = 0; j < k->n_tensors; j++) scratch |= l->tensors[j] < 0;
-  ac_pc_open(t, "%s", "");
-  ac_pc_line(t, "%s_block ac_start = {0};", k->name);
-  /* Blocks that wait for each other must all run at once; others may be more than the cores, in turns. */
-  ac_pc_line(t, "ac_start.ac_blocks = ac_checked_blocks(h, %s, %s);", ac_pc_expr(t, l->blocks),
-             k->sync_all ? "AC_CORES" : "65535");
-  for (size_t i = 0; i < k->fields.len; i++) {
-    const char *cast = k->fields.data[i].type == AC_AT_FLOAT ? "(float)" : "", *v = ac_pc_expr(t, l->values[i]);
-    ac_pc_line(t, *cast ? "ac_start.%s = %s(%s);" : "ac_start.%s = %s%s;", ac_pc_name(t->a, k->fields.data[i].name),
-               cast, v);
-  }
-  check_ub(t, k);
+/* Runs what a path has launched, in order. */
+static void run(ac_pc *t, ac_alaunch *const *list, size_t n) {
+  bool space = t->p->workspaces.len > 0;
   ac_pc_line(t, "if (h->why[0]) return 1;");
-  workspaces(t, k, l);
-  gms(t, k, l);
-  if (scratch) {
-    ac_pc_line(t, "int ac_code = %s_run(&ac_start);", k->name);
-    ac_pc_line(t, "free(ac_space);");
-    ac_pc_line(t, "return ac_code;");
-  } else {
-    ac_pc_line(t, "return %s_run(&ac_start);", k->name);
+  if (space) {
+    ac_pc_line(t, "ac_space = calloc((size_t)ac_need + 1, 1);");
+    ac_pc_line(t, "if (!ac_space) return 2;");
   }
+  for (size_t i = 0; i < n; i++) gms(t, list[i]);
+  for (size_t i = 0; i < n; i++)
+    ac_pc_line(t, "%s%s_run(&ac_launch%d);",
+               i ? "if (!ac_code) ac_code = " : "ac_code = ", t->p->kernels.data[list[i]->kernel]->name,
+               list[i]->index);
+  if (space) ac_pc_line(t, "free(ac_space);");
+  ac_pc_line(t, "return ac_code;");
+}
+
+static void launch(ac_pc *t, ac_alaunch *l) {
+  const ac_akernel *k = t->p->kernels.data[l->kernel];
+  ac_pc_open(t, "%s", "");
+  /* Blocks that wait for each other must all run at once; others may be more than the cores, in turns. */
+  ac_pc_line(t, "ac_launch%d.ac_blocks = ac_checked_blocks(h, %s, %s);", l->index, ac_pc_expr(t, l->blocks),
+             k->sync_all || t->p->phased ? "AC_CORES" : "65535");
+  if (t->p->phased)
+    ac_pc_line(t, "ac_most = ac_max(%sac_launch%d.ac_blocks);", l->phase ? "ac_most, " : "0, ", l->index);
+  for (size_t i = 0; i < k->fields.len; i++) {
+    bool narrow = k->fields.data[i].type == AC_AT_FLOAT;
+    ac_pc_line(t, "ac_launch%d.%s = %s%s%s;", l->index, ac_pc_name(t->a, k->fields.data[i].name),
+               narrow ? "(float)(" : "", ac_pc_expr(t, l->values[i]), narrow ? ")" : "");
+  }
+  workspaces(t, l);
+  check_ub(t, k, l->index);
+  if (!t->p->phased) run(t, &l, 1);
   ac_pc_close(t, "");
+}
+
+/* Phases of one call are joined like the blocks of one that waits: all of them must have all blocks. */
+static void end_path(ac_pc *t, const ac_apath *x) {
+  for (size_t i = 0; i < x->phases.len; i++) {
+    const ac_alaunch *l = x->phases.data[i];
+    const ac_akernel *k = t->p->kernels.data[l->kernel];
+    if (!k->sync_all || x->phases.len < 2) continue;
+    ac_pc_line(t, "if (ac_launch%d.ac_blocks != ac_most)", l->index);
+    ac_pc_line(
+        t, "  ac_refuse(h, \"%s waits for all blocks (tl.sync_all): every launch of this path must have as many\");",
+        k->name);
+  }
+  run(t, x->phases.data, x->phases.len);
 }
 
 /* ---- statements ---- */
@@ -128,12 +147,14 @@ static void statement(ac_pc *t, const ac_astmt *s) {
     return;
   case AC_AS_ASSIGN: ac_pc_line(t, "%s = %s;", v, ac_pc_expr(t, s->value)); return;
   case AC_AS_FOR:
+    ac_pc_open(t, "%s", "");
     ac_pc_line(t, "const int64_t %s_end = %s, %s_step = %s;", v, ac_pc_expr(t, s->hi), v, ac_pc_expr(t, s->step));
     ac_pc_open(t,
                "for (int64_t %s = %s; !h->why[0] && (%s_step > 0 ? %s < %s_end : %s > %s_end); %s = "
                "ac_checked_add(h, %s, %s_step))",
                v, ac_pc_expr(t, s->lo), v, v, v, v, v, v, v, v);
     block(t, &s->body);
+    ac_pc_close(t, "");
     ac_pc_close(t, "");
     return;
   case AC_AS_WHILE:
@@ -148,6 +169,7 @@ static void statement(ac_pc *t, const ac_astmt *s) {
     ac_pc_line(t, "return 1;");
     return;
   case AC_AS_LAUNCH: launch(t, s->launch); return;
+  case AC_AS_END: end_path(t, t->p->paths.data[s->path]); return;
   case AC_AS_NOTHING: ac_pc_line(t, "return h->why[0] ? 1 : 0; /* nothing to do for this shape */"); return;
   default: ac_pc_fail(t, s->loc, "a statement of kind %d in the tiling code", (int)s->kind); return;
   }
@@ -192,6 +214,14 @@ void ac_pc_host(ac_pc *t) {
                name, name);
     ac_pc_line(t, "(void)%s;", name);
   }
+  for (size_t i = 0; i < p->launches.len; i++)
+    ac_pc_line(t, "%s_block ac_launch%d = {0};", p->kernels.data[p->launches.data[i]->kernel]->name,
+               p->launches.data[i]->index);
+  for (size_t i = 0; i < p->workspaces.len; i++) ac_pc_line(t, "int64_t ac_at%zu = 0;", i);
+  if (p->workspaces.len) ac_pc_line(t, "int64_t ac_need = 0; /* bytes of workspace */");
+  if (p->workspaces.len) ac_pc_line(t, "unsigned char *ac_space = NULL;");
+  if (p->phased) ac_pc_line(t, "int64_t ac_most = 0; /* blocks of the widest launch */");
+  if (p->launches.len) ac_pc_line(t, "int ac_code = 0;");
   block(t, &p->host);
   ac_pc_line(t, "return h->why[0] ? 1 : 0;");
   ac_pc_close(t, "");

@@ -120,6 +120,9 @@ typedef enum { AC_CHECK_ON, AC_CHECK_STRICT, AC_CHECK_OFF } ac_hazard_check;
 /* Results of functions whose last bits are not known (docs/simulator.md, error bounds): as computed, at the upper or the lower edge of the
  * bound, or at either edge, by the seed and the result. */
 typedef enum { AC_RESULTS_NOMINAL, AC_RESULTS_UP, AC_RESULTS_DOWN, AC_RESULTS_MIXED } ac_results;
+/* What float16 and bfloat16 results beyond the format become, until the kernel sets CTRL bit 48 itself: what is usual on the chip, inf, or the
+ * largest number (and 0 for NaN). */
+typedef enum { AC_HALF_OVERFLOW_CHIP, AC_HALF_OVERFLOW_INF, AC_HALF_OVERFLOW_SATURATE } ac_half_overflow;
 
 typedef struct {
   const char *input; /* project folder, FILE.py, FILE.craft, or a kernel's source (.cpp, .cc, .cxx, .asc) */
@@ -143,13 +146,14 @@ typedef struct {
   int n_include_dirs;
   const char *const *defines; /* "NAME=VALUE" */
   int n_defines;
-  bool optimise;           /* compile with -O1 in place of -O0 */
-  bool reverse;            /* every input: blocks start, and atomics take effect, from the last to the first */
-  int threads;             /* every input: host threads; 0: all */
-  double timeout;          /* every input: seconds for the run; 0: 60 */
-  ac_hazard_check hazards; /* every input: accesses that nothing orders */
-  int64_t sample_blocks;   /* every input: run only so many blocks, chosen by source.seed; 0: all */
-  ac_results perturb;      /* every input; the seed is source.seed */
+  bool optimise;                  /* compile with -O1 in place of -O0 */
+  bool reverse;                   /* every input: blocks start, and atomics take effect, from the last to the first */
+  int threads;                    /* every input: host threads; 0: all */
+  double timeout;                 /* every input: seconds for the run; 0: 60 */
+  ac_hazard_check hazards;        /* every input: accesses that nothing orders */
+  int64_t sample_blocks;          /* every input: run only so many blocks, chosen by source.seed; 0: all */
+  ac_results perturb;             /* every input; the seed is source.seed */
+  ac_half_overflow half_overflow; /* every input */
 } ac_run_options;
 #define AC_RUN_OPTIONS_INIT ((ac_run_options){0})
 /* One launch. ac_context_text() says what happened; 0 only if it ran without hazard or fault. Output files are written after the run, a

@@ -122,7 +122,7 @@ static bool give(arguments *a, ac_give kind, const char *v) {
 /* Options of a run, for `run`, `profile` and, a few, `verify`; as take. */
 static bool take_run(arguments *a, int id, const char *v) {
   static const char *const hazards[] = {"on", "strict", "off"}, *const orders[] = {"forward", "reverse"},
-                           *const results[] = {"up", "down", "mixed"};
+                           *const results[] = {"up", "down", "mixed"}, *const overflows[] = {"inf", "saturate"};
   double x = 0;
   int k = 0;
   switch (id) {
@@ -151,6 +151,10 @@ static bool take_run(arguments *a, int id, const char *v) {
   case OPT_PERTURB:
     if (!choice("perturb", v, results, 3, &k)) return false;
     a->run.perturb = (ac_results)(k + 1);
+    break;
+  case OPT_HALF_OVERFLOW:
+    if (!choice("half-overflow", v, overflows, 2, &k)) return false;
+    a->run.half_overflow = (ac_half_overflow)(k + 1);
     break;
   case OPT_SAMPLE:
     if (!number("sample-blocks", v, &x)) return false;

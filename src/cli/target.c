@@ -360,7 +360,8 @@ ac_sim_opts ac_target_opts(const ac_run_options *o) {
                        .sample = o->sample_blocks,
                        .sample_seed = o->source.seed,
                        .perturb = (ac_perturb)o->perturb,
-                       .perturb_seed = o->source.seed};
+                       .perturb_seed = o->source.seed,
+                       .overflow = (ac_overflow)o->half_overflow};
 }
 
 bool ac_target_run(ac_arena *a, const ac_target *t, const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d) {

@@ -80,6 +80,11 @@ static ac_chip *decode(ac_arena *a, json_t *j, reader *r) {
   c->npu_arch = (int)integer(r, j, "npu_arch");
   c->split = json_is_true(json_object_get(j, "split"));
   c->copy_pad = json_is_true(json_object_get(json_object_get(j, "data_copy_pad"), "has"));
+  const json_t *overflow = json_object_get(j, "half_overflow");
+  const char *usual = text(r, overflow, "default");
+  c->half_saturates = usual && !strcmp(usual, "saturate");
+  if (usual && !c->half_saturates && strcmp(usual, "inf") != 0) r->bad = "half_overflow";
+  c->overflow_register = json_is_true(json_object_get(overflow, "register"));
   c->vector_cores = (int)integer(r, j, "vector_cores");
   c->cube_cores = (int)integer(r, j, "cube_cores");
   c->ub = integer(r, mem, "ub");

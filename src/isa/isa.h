@@ -58,6 +58,9 @@ typedef struct {
   int npu_arch;       /* 2201 ... */
   bool split;         /* cube and vector cores apart */
   bool copy_pad;      /* DataCopyPad exists: copies of any number of bytes */
+  bool
+      half_saturates; /* half (and bfloat16) overflow where neither host nor kernel says otherwise: the largest number, and 0 for NaN */
+  bool overflow_register; /* a kernel may choose that by CTRL bit 48 */
   int vector_cores, cube_cores;
   int64_t ub, l1, l0a, l0b, l0c; /* bytes */
   int64_t ub_reserved;           /* not for programs: what the library or the system keeps, bytes */

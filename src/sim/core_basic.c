@@ -120,12 +120,16 @@ void acsim_pool_reset(acsim_pool *p, const char *file, int32_t line) {
 /* ---- registers ---- */
 
 enum { CTRL_SATURATION = 48 };
+static const uint64_t SATURATION = 1ull << CTRL_SATURATION;
+static bool bad_register(const acsim_block *b, const char *name, int32_t first, int32_t last, acsim_at at) {
+  if (b->s->chip->overflow_register && first == CTRL_SATURATION && last == CTRL_SATURATION) return false;
+  acsim_fault(b->s, b, "not-on-chip", at, "%sCtrlSpr<%d, %d>: %s has %s", name, first, last, b->s->chip->soc,
+              b->s->chip->overflow_register ? "bit 48 only" : "no such register");
+  return true;
+}
 void acsim_ctrl_set(int32_t first, int32_t last, int64_t value, const char *file, int32_t line) {
   acsim_block *b = acsim_here_at("SetCtrlSpr", AT);
-  if (first != CTRL_SATURATION || last != CTRL_SATURATION) {
-    acsim_fault(b->s, b, "not-on-chip", AT, "SetCtrlSpr<%d, %d>: %s has bit 48 only", first, last, b->s->chip->soc);
-    return;
-  }
+  if (bad_register(b, "Set", first, last, AT)) return;
   if (value != 0 && value != 1) {
     acsim_fault(b->s, b, "field-limit", AT, "SetCtrlSpr<48, 48>(%lld): one bit takes 0 or 1", (long long)value);
     return;
@@ -134,9 +138,31 @@ void acsim_ctrl_set(int32_t first, int32_t last, int64_t value, const char *file
 }
 int64_t acsim_ctrl_get(int32_t first, int32_t last, const char *file, int32_t line) {
   acsim_block *b = acsim_here_at("GetCtrlSpr", AT);
-  if (first == CTRL_SATURATION && last == CTRL_SATURATION) return !acsim_saturates(b);
-  acsim_fault(b->s, b, "not-on-chip", AT, "GetCtrlSpr<%d, %d>: %s has bit 48 only", first, last, b->s->chip->soc);
-  return 0;
+  return !bad_register(b, "Get", first, last, AT) && !acsim_saturates(b);
+}
+/* set_ctrl, get_ctrl: all of it. Of the bits only 48 has a meaning here. */
+void acsim_ctrl_set_all(uint64_t value, const char *file, int32_t line) {
+  acsim_block *b = acsim_here_at("set_ctrl", AT);
+  if (value & ~SATURATION)
+    acsim_fault(b->s, b, "not-modelled", AT, "set_ctrl(0x%llx): of CTRL only bit 48 is modelled",
+                (unsigned long long)value);
+  else if (!b->s->chip->overflow_register)
+    acsim_fault(b->s, b, "not-on-chip", AT, "set_ctrl: %s has no CTRL bit 48", b->s->chip->soc);
+  else
+    b->saturation = value ? 2 : 1;
+}
+uint64_t acsim_ctrl_all(void) {
+  const acsim_block *b = acsim_here("get_ctrl");
+  return b->s->chip->overflow_register && !acsim_saturates(b) ? SATURATION : 0;
+}
+/* The integers' own bits (53 and 59 on Atlas A2; asc-devkit impl/basic_api/kernel_operator_common_intf_impl.h): what they are at first. */
+void acsim_ctrl_integers(int32_t conversions, int32_t saturate, const char *file, int32_t line) {
+  acsim_block *b = acsim_here_at("SetSaturationFlag", AT);
+  if (!saturate == !conversions) return;
+  acsim_fault(b->s, b, "not-modelled", AT, "SetSaturationFlag<%s>(%s): %s", conversions ? "CAST" : "INT",
+              saturate ? "true" : "false",
+              conversions ? "conversions to integers that keep the low bits are not modelled, they saturate"
+                          : "integer arithmetic that saturates is not modelled, it wraps");
 }
 void acsim_atomic_type(int32_t type, const char *file, int32_t line) {
   acsim_block *b = acsim_here("SetAtomicType");

@@ -302,6 +302,11 @@ void acsim_gm_report(acsim_session *s);
 static inline bool acsim_saturates(const acsim_block *b) {
   return b->saturation ? b->saturation == 1 : b->s->cfg.saturate;
 }
+/* Results that the library has computed, n elements at d: they saturate as an instruction's. */
+void acsim_math_saturate(int type, void *d, int64_t n);
+static inline void acsim_saturate(const acsim_block *b, int type, void *d, int64_t n) {
+  if (acsim_saturates(b)) acsim_math_saturate(type, d, n);
+}
 
 /* Do atomic stores of that kind exist? (core_queue.c) */
 void acsim_atomic_check(acsim_block *b, const char *what, int op, int type, acsim_at at);

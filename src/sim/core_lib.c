@@ -204,6 +204,7 @@ static void compute_all(acsim_block *b, const acsim_library *c, const uint8_t *x
                                             : value_of(c->op, p, q);
     ac_store((ac_dtype)c->dst_type, d, i, v);
   }
+  acsim_saturate(b, c->dst_type, d, c->count);
   acsim_perturb(b, rows[c->op].name, c->dst_type, d, c->count);
 }
 

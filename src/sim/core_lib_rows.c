@@ -96,6 +96,7 @@ void acsim_lib_sum(int32_t mean, int32_t type, int32_t acc, const acsim_local *d
     ac_store((ac_dtype)acc, v, 0, acsim_lib_tree(b, acc, row, n));
     if (mean) acsim_math_scalar(ACSIM_OP_Muls, acc, v, v, (double)(1.0f / (float)n), 0, 1, acsim_saturates(b));
     ac_store((ac_dtype)type, acsim_data(b, dst, 0), r, ac_load((ac_dtype)acc, v, 0));
+    acsim_saturate(b, type, acsim_data(b, dst, r * es), 1);
     acsim_perturb(b, name, type, acsim_data(b, dst, r * es), 1);
     marked(b, dst, r * es, es);
   }
@@ -207,6 +208,7 @@ void acsim_lib_select(int32_t type, int32_t mask_type, int32_t scalar_first, con
 static void put_row(acsim_block *b, const acsim_local *t, int type, int64_t row, double v) {
   int64_t per = BLOCK / acsim_type_bytes(type);
   for (int64_t i = 0; i < per; i++) ac_store((ac_dtype)type, acsim_data(b, t, row * BLOCK), i, v);
+  acsim_saturate(b, type, acsim_data(b, t, row * BLOCK), per);
   marked(b, t, row * BLOCK, BLOCK);
 }
 
@@ -229,6 +231,7 @@ static void softmax_row(acsim_block *b, const acsim_softmax *c, int64_t row) {
   if (c->kind != ACSIM_SOFTMAX_SIMPLE) sum = (float)acsim_lib_tree(b, ACSIM_F32, (const uint8_t *)e, c->valid_k);
   uint8_t *d = acsim_data(b, c->dst, off);
   for (int64_t i = 0; i < c->valid_k; i++) ac_store((ac_dtype)c->type, d, i, (double)(e[i] / sum));
+  acsim_saturate(b, c->type, d, c->valid_k);
   acsim_perturb(b, c->kind == ACSIM_SOFTMAX_SIMPLE ? "SimpleSoftMax" : "SoftMax", c->type, d, c->valid_k);
   marked(b, c->dst, off, c->valid_k * es);
   if (c->valid_k < c->k) /* the columns that only fill the row up hold nothing of use */
@@ -253,6 +256,7 @@ static void gradient_row(acsim_block *b, const acsim_softmax *c, int64_t row) {
   for (int64_t i = 0; i < c->valid_k; i++)
     ac_store((ac_dtype)c->type, d, i,
              (double)(((float)ac_load((ac_dtype)c->type, g, i) - sum) * (float)ac_load((ac_dtype)c->type, y, i)));
+  acsim_saturate(b, c->type, d, c->valid_k);
   acsim_perturb(b, "SoftmaxGrad", c->type, d, c->valid_k);
   marked(b, c->dst, off, c->valid_k * es);
 }

@@ -210,8 +210,10 @@ static void cast_slow(int dtype, int type, int r, void *d, const void *a, int64_
 }
 
 /* inf to the largest number, NaN to 0; the nearest modes do this as they round. */
-static void saturate16(int dtype, uint16_t *d, int64_t n) {
-  uint16_t inf = dtype == ACSIM_F16 ? 0x7c00 : 0x7f80;
+void acsim_math_saturate(int type, void *to, int64_t n) {
+  uint16_t *d = to;
+  if (type != ACSIM_F16 && type != ACSIM_BF16) return;
+  uint16_t inf = type == ACSIM_F16 ? 0x7c00 : 0x7f80;
   for (int64_t i = 0; i < n; i++) {
     uint16_t m = d[i] & 0x7fff;
     d[i] = m < inf ? d[i] : m > inf ? 0 : (uint16_t)((d[i] & 0x8000) | (inf - 1));
@@ -254,7 +256,7 @@ void acsim_math_cast(int dtype, int type, int r, void *d, const void *a, int64_t
     float_to_int(dtype, type, r, d, a, n);
   else
     cast_slow(dtype, type, r, d, a, n);
-  if (saturate && !nearest && (dtype == ACSIM_F16 || dtype == ACSIM_BF16)) saturate16(dtype, d, n);
+  if (saturate && !nearest) acsim_math_saturate(dtype, d, n);
 }
 
 /* ---- atomics, compares, the adding tree ---- */

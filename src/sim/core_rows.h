@@ -30,6 +30,7 @@ static inline float rows_get(const rows_call *r, int k, int64_t i) {
 static inline void rows_put(const rows_call *r, int k, int64_t i, float v) {
   int type = r->c->type[k];
   ac_store((ac_dtype)type, rows_data(r, k), i, (double)v);
+  acsim_saturate(r->b, type, rows_data(r, k) + i * acsim_type_bytes(type), 1);
   if (r->bound >= 0) acsim_perturb_row(r->b, r->bound, type, rows_data(r, k) + i * acsim_type_bytes(type), 1);
 }
 /* Operand k: `n` elements from the start. how 0: absent. */

@@ -232,6 +232,11 @@ static void report_inputs(acsim_session *s) {
                        "%s, which is an input, was written through a plain __gm__ pointer", held[i].name);
 }
 
+static bool saturates(const ac_run_job *j) {
+  ac_overflow o = j->opts->overflow;
+  return o == AC_OVERFLOW_CHIP ? j->lib->spec.chip->half_saturates : o == AC_OVERFLOW_SATURATE;
+}
+
 acsim_session *ac_run_session_open(const ac_run_job *j) {
   const acsim_host_call *c = &j->out->call;
   acsim_buffer b[2 * ACSIM_HOST_TENSORS];
@@ -263,6 +268,7 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     .n_buffers = n,
                                     .threads = j->opts->threads,
                                     .order = j->opts->order,
+                                    .saturate = saturates(j),
                                     .hazards = j->opts->hazards,
                                     .no_time = j->opts->no_time,
                                     .trace_blocks = j->trace ? j->opts->trace_blocks : 0,

@@ -98,6 +98,12 @@ typedef enum {
   AC_PERTURB_DOWN, /* below it, */
   AC_PERTURB_MIXED /* or either, by a seed and the result itself */
 } ac_perturb;
+/* What half and bfloat16 results beyond the format become, until the kernel sets CTRL bit 48 itself. */
+typedef enum {
+  AC_OVERFLOW_CHIP, /* what is usual on the chip (its file says) */
+  AC_OVERFLOW_INF,
+  AC_OVERFLOW_SATURATE /* the largest number; and 0 for NaN */
+} ac_overflow;
 typedef struct {
   ac_block_order order;
   int threads;      /* host threads that share the blocks; 0: as many as there are cores */
@@ -118,6 +124,7 @@ typedef struct {
   ac_perturb perturb;
   uint64_t perturb_seed;
   const char *perturb_only; /* only the results of this function; NULL: all */
+  ac_overflow overflow;
 } ac_sim_opts;
 
 /* Which n of `blocks` blocks a sample with this seed takes: ascending in `to`, which has room for n; every set is equally likely. Returns how

@@ -52,3 +52,24 @@ for how in up mixed; do
     exit 1
   fi
 done
+
+# half overflow as the option says, and the same bytes, whatever the way in
+cat >"$work/over.py" <<'TEXT'
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x * 20.0)
+def get_inputs():
+    return [torch.randn(3, 500)]
+def get_init_inputs():
+    return []
+TEXT
+"$ASCENDCRAFT" gen "$work/over.py" --dtype float16 --no-verify -o "$work/o" >/dev/null
+for how in inf saturate; do
+  "$ASCENDCRAFT" run "$work/o" --half-overflow "$how" --out "$work/compiled.npy" >"$work/$how"
+  PATH=/nonexistent "$ASCENDCRAFT" run "$work/over.py" --dtype float16 --half-overflow "$how" --out "$work/direct.npy" >/dev/null
+  cmp "$work/compiled.npy" "$work/direct.npy"
+done
+"$ASCENDCRAFT" run "$work/o" --out "$work/usual.npy" >"$work/usual"
+grep -q '65504' "$work/saturate"
+grep -q 'not finite' "$work/usual"

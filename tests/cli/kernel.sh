@@ -121,6 +121,18 @@ run 0 '' "$k/launch.cpp" --entry 'kernels::shift<float>' --in x.npy --out z.npy:
 py "assert read('z.npy')[1] == [i * 0.5 + 0.5 for i in range(2048)]"
 run 0 '' "$k/launch.cpp" -D SHIFT=3 --entry 'shift<half>' --in h.npy --out z.npy:float16:2048 --arg 1024 --arg 0.5 --blocks 2 -O
 py "assert read('z.npy')[1] == [(i % 64) + 3.5 for i in range(2048)]"
+# ... half overflow: inf on Atlas A2, the largest number on 310P, or as the option says
+over() {
+  top=$1
+  shift
+  run 0 '' "$k/launch.cpp" --entry 'shift<half>' --in h.npy --out z.npy:float16:2048 --arg 1024 --arg 65500 --blocks 2 "$@"
+  py "assert [v for v in read('z.npy')[1] if v > 65503][-1] == float('$top')"
+}
+over inf
+over 65504 --half-overflow saturate
+over 65504 --target ascend310p3
+over inf --target ascend310p3 --half-overflow inf
+run 2 'half-overflow is inf or saturate' "$k/launch.cpp" --half-overflow wrap
 run 2 'argument 3 of .*wants a number' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --in y.npy --arg 1 --blocks 2
 run 2 'wants an integer that fits long' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --arg 0.5 --arg 1 --blocks 2
 run 2 'wants an address' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --arg 3 --arg 1024 --arg 1 --blocks 2

@@ -108,6 +108,7 @@ static char *run_once(const char *file, const sim_case *c, int threads, ac_block
       .threads = threads,
       .order = order,
       .hazards = (ac_hazards)c->hazards,
+      .saturate = c->chip310 ? p3->half_saturates : b2->half_saturates,
       /* blocks that know too much of each other are not compared: no reason to report a good kernel */
       .knowledge = !c->fault && threads == 2};
   acsim_session *s = acsim_open(&cfg);

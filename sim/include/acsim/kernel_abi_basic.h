@@ -35,6 +35,9 @@ void acsim_queue_place(uint16_t queue, uint32_t index, const acsim_pool *p, uint
 /* The CTRL register. On Atlas A2 only bit 48 counts: 0 saturates, 1 keeps inf and NaN. */
 void acsim_ctrl_set(int32_t first, int32_t last, int64_t value, const char *file, int32_t line);
 int64_t acsim_ctrl_get(int32_t first, int32_t last, const char *file, int32_t line);
+void acsim_ctrl_set_all(uint64_t value, const char *file, int32_t line);
+uint64_t acsim_ctrl_all(void);
+void acsim_ctrl_integers(int32_t conversions, int32_t saturate, const char *file, int32_t line);
 int32_t acsim_atomic_state(int32_t *op); /* the element type, -1: off */
 
 /* Scalar access to global memory past the data cache. */

@@ -281,12 +281,17 @@ template <int8_t startBit, int8_t endBit> int64_t GetCtrlSpr(ACSIM_AT) {
   static_assert(startBit >= 0 && endBit <= 63 && startBit <= endBit, "GetCtrlSpr: bits 0..63");
   return acsim_ctrl_get(startBit, endBit, file, line);
 }
-enum class SaturationMode : uint8_t { FLOAT, CAST };
+enum class SaturationMode : uint8_t { FLOAT, FLOAT8, INT, CAST };
 template <SaturationMode mode> void SetSaturationFlag(bool enableSat, ACSIM_AT) {
-  if (mode == SaturationMode::FLOAT) acsim_ctrl_set(48, 48, !enableSat, file, line);
+  static_assert(mode != SaturationMode::FLOAT8, "SetSaturationFlag: FLOAT8 is not of this chip");
+  if (mode == SaturationMode::FLOAT)
+    acsim_ctrl_set(48, 48, !enableSat, file, line);
+  else
+    acsim_ctrl_integers(mode == SaturationMode::CAST, enableSat, file, line);
 }
 template <SaturationMode mode> bool GetSaturationFlag(ACSIM_AT) {
-  return mode == SaturationMode::CAST || !acsim_ctrl_get(48, 48, file, line);
+  static_assert(mode != SaturationMode::FLOAT8, "GetSaturationFlag: FLOAT8 is not of this chip");
+  return mode == SaturationMode::FLOAT ? !acsim_ctrl_get(48, 48, file, line) : mode == SaturationMode::CAST;
 }
 inline void DisableDmaAtomic() {
   SetAtomicNone();

@@ -94,9 +94,22 @@ public:
   template <bool isSetMask = true> static void ResetMask(ACSIM_AT) {
     if (isSetMask) acsim_mask_set(~0ull, ~0ull, ACSIM_MASK_FULL, file, line);
   }
+  static void SetOverflow(uint64_t ctrlValue, ACSIM_AT) { acsim_ctrl_set(48, 48, ctrlValue == 1, file, line); }
 };
 } // namespace AscendC
 
+inline uint64_t get_ctrl() {
+  return acsim_ctrl_all();
+}
+inline void set_ctrl(uint64_t value, ACSIM_AT) {
+  acsim_ctrl_set_all(value, file, line);
+}
+inline uint64_t sbitset0(uint64_t value, int64_t bit) {
+  return value & ~(1ull << (bit & 63));
+}
+inline uint64_t sbitset1(uint64_t value, int64_t bit) {
+  return value | 1ull << (bit & 63);
+}
 inline void set_vector_mask(uint64_t high, uint64_t low, ACSIM_AT) {
   bool full = (high & low) == ~0ull;
   acsim_mask_set(high, low, full ? ACSIM_MASK_FULL : ACSIM_MASK_AS_MODE, file, line);

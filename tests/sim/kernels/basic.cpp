@@ -337,6 +337,14 @@ static void k_saturation(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_ub(a, b, [](auto d, auto s) {
     LocalTensor<half> h(TPosition::VECCALC, 20480, N);
     int64_t before = GetCtrlSpr<48, 48>();
+    ASSERT(before == 1 && get_ctrl() == 1ull << 48); /* usual on Atlas A2: inf */
+    set_ctrl(sbitset0(get_ctrl(), 48));
+    ASSERT((GetSaturationFlag<SaturationMode::FLOAT>()));
+    AscendCUtils::SetOverflow(1);
+    ASSERT((!GetSaturationFlag<SaturationMode::FLOAT>()));
+    SetSaturationFlag<SaturationMode::CAST>(true); /* as they are anyway */
+    SetSaturationFlag<SaturationMode::INT>(false);
+    ASSERT((GetSaturationFlag<SaturationMode::CAST>() && !GetSaturationFlag<SaturationMode::INT>()));
     SetCtrlSpr<48, 48>(0);
     ASSERT((GetSaturationFlag<SaturationMode::FLOAT>()));
     Muls(d, s, 1e30f, N);
@@ -360,6 +368,35 @@ static int64_t c_saturation(const void *px, const void *py) {
 }
 static void k_ctrl_other(GM_ADDR, GM_ADDR, GM_ADDR) {
   SetCtrlSpr<60, 60>(1);
+}
+static void k_ctrl_all(GM_ADDR, GM_ADDR, GM_ADDR) {
+  set_ctrl(sbitset1(get_ctrl(), 60));
+}
+static void k_cast_wraps(GM_ADDR, GM_ADDR, GM_ADDR) {
+  SetSaturationFlag<SaturationMode::CAST>(false);
+}
+static void k_int_saturates(GM_ADDR, GM_ADDR, GM_ADDR) {
+  SetSaturationFlag<SaturationMode::INT>(true);
+}
+static void k_no_ctrl(GM_ADDR, GM_ADDR, GM_ADDR) {
+  SetCtrlSpr<48, 48>(1);
+}
+/* 310P saturates, and cannot do otherwise */
+static void k_half_310(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<half> h(TPosition::VECCALC, 20480, N);
+    ASSERT(get_ctrl() == 0);
+    Muls(d, s, 1e30f, N);
+    Cast(h, d, RoundMode::CAST_NONE, N);
+    Muls(h, h, half(2.0f), N);
+    Cast(d, h, RoundMode::CAST_NONE, N);
+  });
+}
+static int64_t c_half_310(const void *px, const void *py) {
+  const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
+  for (int i = 0; i < N; i++)
+    if (y[i] != (x[i] == 0 ? 0 : x[i] < 0 ? -65504 : 65504)) return i;
+  return -1;
 }
 static void k_atomic_config(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   on_ub(a, b, [b](auto d, auto s) {
@@ -491,6 +528,11 @@ static const sim_case cases[] = {
     BAD_OUT(k_int4_odd, "bad-count"),
     OK("saturation", k_saturation, ramp, c_saturation),
     BAD(k_ctrl_other, "not-on-chip"),
+    BAD(k_ctrl_all, "not-modelled"),
+    BAD(k_cast_wraps, "not-modelled"),
+    BAD(k_int_saturates, "not-modelled"),
+    {"no register", k_no_ctrl, 1, 4, 8, 0, 0, "not-on-chip", nullptr, nullptr, nullptr, 0, 1, 0},
+    {"half on 310P", k_half_310, 1, 4, N, N, 0, nullptr, nullptr, ramp, c_half_310, 0, 1, 0},
     {"atomics by register", k_atomic_config, 1, 4, N, N, 0, nullptr, nullptr, ramp, c_atomic_config, 1, 0, 0},
     {"scalar unit", k_scalar, 1, 4, 8, 8, 0, nullptr, nullptr, fill_int, c_scalar, 0, 0, 0},
     {"past the cache", k_bypass_line, 2, 4, 8, 2, 0, nullptr, nullptr, nullptr, c_seven, 0, 0, 0},

@@ -195,6 +195,11 @@ typedef struct {
 ac_cmodule *ac_craft_parse(ac_arena *a, const char *file, const char *text, ac_diags *d);
 /* Prints in canonical form (4 spaces, 100 columns where possible); parse(print(m)) prints the same. */
 char *ac_craft_print(ac_arena *a, const ac_cmodule *m);
+/* Equal but for places, comments and blank lines. */
+bool ac_craft_same(const ac_cmodule *a, const ac_cmodule *b);
+/* NULL if `after`, which was printed, says what `before` says, with all of its comments, and would be printed the same again; else why
+ * not. What the formatter asks itself before it writes. */
+const char *ac_craft_unlike(ac_arena *a, const char *before, const char *after);
 
 typedef struct {
   const ac_chip *chip;

@@ -81,6 +81,16 @@ AC_API int ac_check_file(ac_context *c, const ac_gen_options *o);
 AC_API int ac_lower_file(ac_context *c, const ac_gen_options *o);
 
 typedef struct {
+  const char *const *files; /* n_files DSL programs; "-": standard input, and ac_context_text() is the result */
+  int n_files;
+  bool check; /* nothing is written; AC_EXIT_FAILED, and the files named, when one is not in canonical form */
+} ac_format_options;
+/* Rewrites DSL programs in their canonical form. Comments are kept; what would become another program is not written. */
+AC_API int ac_format_files(ac_context *c, const ac_format_options *o);
+/* ac_context_text() is the page of the error book about a code ("AC0512", "512"); NULL: the list of codes. */
+AC_API int ac_explain(ac_context *c, const char *code);
+
+typedef struct {
   const char *project;       /* folder with manifest.json */
   const char *const *shapes; /* "x=7,1003": shapes in place of the module's own; n_shapes of them, one an input */
   int n_shapes;

@@ -8,22 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-struct ac_context {
-  ac_arena *arena; /* of the last call */
-  ac_diags diags;
-  FILE *progress;
-  const char *command;
-  char *messages, *json_text;
-  ac_buf text;
-  json_t *result; /* what the command adds to the JSON answer */
-  int exit;
-};
-
 const char *ac_version(void) {
   return AC_VERSION;
 }
 
-static void fresh(ac_context *c, const char *command) {
+void ac_cli_fresh(ac_context *c, const char *command) {
   if (c->result) json_decref(c->result);
   ac_arena_free(c->arena);
   c->arena = ac_arena_new();
@@ -37,7 +26,7 @@ static void fresh(ac_context *c, const char *command) {
 
 ac_context *ac_context_new(void) {
   ac_context *c = calloc(1, sizeof *c);
-  if (c) fresh(c, "");
+  if (c) ac_cli_fresh(c, "");
   return c;
 }
 void ac_context_free(ac_context *c) {
@@ -51,6 +40,8 @@ void ac_context_progress(ac_context *c, FILE *terminal) {
 }
 void ac_context_print(ac_context *c, FILE *out, bool colour) {
   ac_diags_print(&c->diags, out, colour);
+  const char *code = ac_cli_explained(c);
+  if (code) fprintf(out, "`ascendcraft explain %s` says more\n", code);
 }
 const char *ac_context_text(ac_context *c) {
   return ac_buf_str(&c->text);
@@ -79,7 +70,7 @@ const char *ac_context_json(ac_context *c) {
   return c->json_text;
 }
 
-static int done(ac_context *c, int code) {
+int ac_cli_done(ac_context *c, int code) {
   int e = (int)ac_diags_exit(&c->diags);
   return c->exit = e ? e : code;
 }
@@ -281,22 +272,22 @@ static bool job_emit(ac_context *c, job *j, ac_project *p) {
 
 int ac_trace_file(ac_context *c, const ac_gen_options *o) {
   job j;
-  fresh(c, "trace");
-  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
+  ac_cli_fresh(c, "trace");
+  if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   if (!ends_with(o->input, ".py")) {
     ac_error(&c->diags, AC0103, AC_NOLOC, "trace reads PyTorch source (.py), not '%s'", o->input);
-    return done(c, AC_EXIT_BAD_INPUT);
+    return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   }
   if (job_trace(c, &j)) ac_puts(&c->text, ac_graph_text(c->arena, j.graph));
-  return done(c, AC_EXIT_OK);
+  return ac_cli_done(c, AC_EXIT_OK);
 }
 
 int ac_check_file(ac_context *c, const ac_gen_options *o) {
   job j;
-  fresh(c, "check");
-  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
+  ac_cli_fresh(c, "check");
+  if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   if (job_program(c, &j)) ac_printf(&c->text, "%s: no errors\n", o->input);
-  return done(c, AC_EXIT_OK);
+  return ac_cli_done(c, AC_EXIT_OK);
 }
 
 static const char *project_text(const ac_project *p, const char *tail) {
@@ -308,16 +299,16 @@ static const char *project_text(const ac_project *p, const char *tail) {
 int ac_lower_file(ac_context *c, const ac_gen_options *o) {
   job j;
   ac_project p = {0};
-  fresh(c, "lower");
-  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
-  if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return done(c, AC_EXIT_FAILED);
+  ac_cli_fresh(c, "lower");
+  if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
+  if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return ac_cli_done(c, AC_EXIT_FAILED);
   if (j.plain_c)
     ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "c/%s.c", j.op)));
   else if (ends_with(o->input, ".py"))
     ac_puts(&c->text, j.craft_text);
   else if (!o->dump)
     ac_puts(&c->text, project_text(&p, ac_sprintf(c->arena, "op_kernel/%s.cpp", j.op)));
-  return done(c, AC_EXIT_OK);
+  return ac_cli_done(c, AC_EXIT_OK);
 }
 
 static int verify_into(ac_context *c, const ac_verify_opts *v, bool all, bool colour) {
@@ -349,11 +340,11 @@ static void list_files(ac_context *c, const ac_project *p, const char *dir) {
 int ac_generate(ac_context *c, const ac_gen_options *o) {
   job j;
   ac_project p = {0};
-  fresh(c, "gen");
-  if (!job_start(c, &j, o)) return done(c, AC_EXIT_BAD_INPUT);
-  if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return done(c, AC_EXIT_FAILED);
+  ac_cli_fresh(c, "gen");
+  if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
+  if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return ac_cli_done(c, AC_EXIT_FAILED);
   const char *dir = o->output ? o->output : j.op;
-  if (!ac_project_write(c->arena, &p, dir, o->force, &c->diags)) return done(c, AC_EXIT_BAD_INPUT);
+  if (!ac_project_write(c->arena, &p, dir, o->force, &c->diags)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   list_files(c, &p, dir);
   if (o->no_verify || !j.graph || !(j.formats & (1u << AC_FMT_MSOPGEN | 1u << AC_FMT_DIRECT))) {
     if (j.graph && !o->no_verify && !j.formats)
@@ -361,12 +352,12 @@ int ac_generate(ac_context *c, const ac_gen_options *o) {
     if (!j.graph)
       ac_puts(&c->text,
               "not verified: a DSL program has no reference; `ascendcraft gen` of PyTorch source has one\n");
-    return done(c, AC_EXIT_OK);
+    return ac_cli_done(c, AC_EXIT_OK);
   }
   ac_verify_opts v = {.dir = dir, .progress = c->progress};
   v.cases.max_elements = o->max_elements;
   v.cases.seed = o->seed;
-  return done(c, verify_into(c, &v, false, false));
+  return ac_cli_done(c, verify_into(c, &v, false, false));
 }
 
 static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_opts *v) {
@@ -403,9 +394,9 @@ static bool verify_options(ac_context *c, const ac_verify_options *o, ac_verify_
 
 int ac_verify_project(ac_context *c, const ac_verify_options *o) {
   ac_verify_opts v;
-  fresh(c, "verify");
-  if (!verify_options(c, o, &v)) return done(c, AC_EXIT_BAD_INPUT);
-  return done(c, verify_into(c, &v, o->all, o->colour));
+  ac_cli_fresh(c, "verify");
+  if (!verify_options(c, o, &v)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
+  return ac_cli_done(c, verify_into(c, &v, o->all, o->colour));
 }
 
 /* What a command is to run, whatever kind it is. False: diagnostics say why. */
@@ -436,21 +427,21 @@ static bool open_target(ac_context *c, const ac_run_options *o, job *j, ac_targe
 int ac_run(ac_context *c, const ac_run_options *o) {
   job j;
   ac_target t;
-  fresh(c, "run");
+  ac_cli_fresh(c, "run");
   int code = AC_EXIT_BAD_INPUT;
   if (open_target(c, o, &j, &t)) code = ac_run_target(c->arena, &t, o, c->progress, &c->text, c->result, &c->diags);
   ac_target_close(&t);
-  return done(c, code);
+  return ac_cli_done(c, code);
 }
 
 int ac_profile_run(ac_context *c, const ac_run_options *o, const ac_profile_options *p) {
   job j;
   ac_target t;
-  fresh(c, "profile");
+  ac_cli_fresh(c, "profile");
   int code = AC_EXIT_BAD_INPUT;
   if (open_target(c, o, &j, &t)) code = ac_profile_target(c->arena, &t, o, p, &c->text, c->result, &c->diags);
   ac_target_close(&t);
-  return done(c, code);
+  return ac_cli_done(c, code);
 }
 
 int ac_run_project(ac_context *c, const ac_verify_options *o) {

@@ -47,6 +47,7 @@ typedef struct {
   ac_verify_options verify;
   ac_run_options run;
   ac_profile_options profile;
+  ac_format_options format;
   ac_run_argument given[MAX_LIST];
   list shapes, formats, tiling, tiling_headers, includes, defines;
   bool json, quiet;
@@ -213,6 +214,7 @@ static bool take(arguments *a, int id, const char *v) {
     break;
   case OPT_ONLY: a->verify.only = true; break;
   case OPT_ALL: a->verify.all = true; break;
+  case OPT_CHECK: a->format.check = true; break;
   case OPT_JSON: a->json = true; break;
   case OPT_QUIET: a->quiet = true; break;
   case OPT_COLOUR:
@@ -264,10 +266,13 @@ static int parse(const command_row *c, int argc, char **argv, arguments *a) {
     }
     if (!take(a, id, optarg)) return AC_EXIT_BAD_INPUT;
   }
-  if (optind + 1 != argc) {
+  int n = argc - optind; /* "X...": one or more, "[X]": one or none */
+  if (n != 1 && !(n > 1 && strstr(c->argument, "...")) && !(n == 0 && c->argument[0] == '[')) {
     fprintf(stderr, "usage: ascendcraft %s [OPTIONS] %s\n", c->name, c->argument);
     return AC_EXIT_BAD_INPUT;
   }
+  a->format.files = (const char *const *)argv + optind;
+  a->format.n_files = n;
   a->gen.input = a->verify.project = argv[optind];
   a->gen.shapes = a->verify.shapes = a->shapes.values;
   a->gen.n_shapes = a->verify.n_shapes = a->shapes.n;
@@ -302,6 +307,8 @@ static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   case 'C': return ac_check_file(x, &a->gen);
   case 'L': return ac_lower_file(x, &a->gen);
   case 'V': return ac_verify_project(x, &a->verify);
+  case 'F': return ac_format_files(x, &a->format);
+  case 'E': return ac_explain(x, a->gen.input);
   case 'P': return ac_profile_run(x, &a->run, &a->profile);
   default: return ac_run(x, &a->run);
   }

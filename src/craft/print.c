@@ -450,7 +450,7 @@ char *ac_craft_print(ac_arena *a, const ac_cmodule *m) {
   ac_buf b;
   ac_buf_init(&b, a);
   out o = {&b, a};
-  put_comments(&o, &m->comments, 0, true, true);
+  put_comments(&o, &m->comments, 0, true, !m->imports.len); /* a blank line between it and the imports stays */
   for (size_t i = 0; i < m->imports.len; i++) ac_printf(&b, "%s\n", m->imports.data[i]);
   for (size_t i = 0; i < m->funcs.len; i++) {
     if (b.len) ac_puts(&b, "\n\n");

@@ -88,8 +88,9 @@ static int one_case(const char *name) {
     ac_diags d;
     ac_diags_init(&d, w.a);
     ac_cmodule *again = ac_craft_parse(w.a, file, out, &d);
-    if (!again || strcmp(out, ac_craft_print(w.a, again))) {
-      fprintf(stderr, "---- %s: print and parse disagree\n%s", name, out);
+    const char *why = ac_craft_unlike(w.a, text, out);
+    if (!again || strcmp(out, ac_craft_print(w.a, again)) || why) {
+      fprintf(stderr, "---- %s: print and parse disagree: %s\n%s", name, why ? why : "", out);
       bad++;
     }
     ac_craft_check_opts o = {w.chip};

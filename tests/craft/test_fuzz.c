@@ -145,6 +145,8 @@ static bool try_one(ac_arena *a, const ac_chip *chip, const char *text) {
   }
   assert_non_null(again);
   assert_string_equal(once, ac_craft_print(a, again));
+  const char *why = ac_craft_unlike(a, text, once);
+  if (why) fail_msg("%s\n---- of this\n%s\n---- printed\n%s", why, text, once);
   ac_craft_check_opts o = {chip};
   bool ok = ac_craft_check(a, m, &o, &d);
   assert_true(ok == (d.errors == 0));

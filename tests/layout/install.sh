@@ -20,8 +20,9 @@ int main(void) {
   if (!c || !ac_version()[0]) return 1;
   ac_context_free(c);
   ac_arena *a = ac_arena_new();
-  static const char *const files[] = {"data/chips", "sim/include", "ascendcraft-trace", "actrace.so"};
-  for (int i = 0; i < 4; i++) {
+  static const char *const files[] = {"data/chips", "sim/include", "ascendcraft-trace", "actrace.so",
+                                      "docs/errors/AC0512.md"};
+  for (int i = 0; i < 5; i++) {
     const char *p = ac_home_path(a, files[i]);
     puts(p ? p : "(none)");
   }
@@ -39,7 +40,7 @@ flags=$(pkg-config --define-variable=includedir="$prefix/include" --define-varia
 ${CC:-cc} $sanitize -Wall -Werror "$prefix/user.c" $flags -o "$prefix/user"
 LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH") "$prefix/user" >"$prefix/found"
 cat "$prefix/found"
-if [ "$(grep -c "^$prefix/" "$prefix/found")" != 4 ]; then
+if [ "$(grep -c "^$prefix/" "$prefix/found")" != 5 ]; then
   echo 'the installed library does not take its own files'
   exit 1
 fi

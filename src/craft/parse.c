@@ -904,7 +904,9 @@ static void top_level(parser *p, void *arg) {
     function(p, m);
   } else if (p->t->kind == AC_TK_STR && !m->funcs.len && !m->imports.len) {
     join_comments(p, &m->comments, &p->t->comments);
-    for (const char *s = docstring(p); s;) { /* the file's docstring becomes its head comment */
+    const char *s = docstring(p);
+    if (!s) expected(p, "an import or a function");
+    while (s) { /* the file's docstring becomes its head comment */
       const char *end = strchr(s, '\n');
       ac_push(p->a, &m->comments, end ? ac_strndup(p->a, s, (size_t)(end - s)) : s);
       s = end ? end + 1 : NULL;

@@ -125,6 +125,7 @@ typedef struct {
   ac_module_info info;
   const char *craft_text, *craft_name;
   ac_cmodule *module;
+  ac_verdicts verdicts;
   ac_program *program;
 } job;
 
@@ -211,7 +212,9 @@ static bool job_program(ac_context *c, job *j) {
   ac_diags_source(&c->diags, j->craft_name, j->craft_text);
   j->module = ac_craft_parse(c->arena, j->craft_name, j->craft_text, &c->diags);
   if (!j->module) return false;
-  return ac_craft_check(c->arena, j->module, &(ac_craft_check_opts){.chip = j->chip}, &c->diags);
+  ac_craft_check_opts o = {.chip = j->chip};
+  return ac_craft_check(c->arena, j->module, &o, &c->diags) &&
+         ac_craft_prove(c->arena, j->module, &o, &j->verdicts, &c->diags);
 }
 
 static bool job_lower(ac_context *c, job *j) {

@@ -258,4 +258,22 @@ ac_cexpr *ac_ce_parse(ac_cbuild *b, const char *fmt, ...) AC_PRINTF(2, 3);
 /* A launch: kernel[cores](args...) */
 ac_cstmt *ac_cb_launch(ac_cbuild *b, const char *kernel, ac_cexpr *cores, int n, ac_cexpr **args);
 
+/* ---- claims: what is proved of a program, what is refuted, what stays open (docs/checks.md) ---------------------------------- */
+
+typedef enum {
+#define Q(id, name, text, codes) id,
+#include "craft/claims.def"
+#undef Q
+  AC_CLAIM_COUNT
+} ac_claim;
+typedef enum { AC_VERDICT_UNKNOWN, AC_VERDICT_PROVED, AC_VERDICT_REFUTED } ac_cverdict;
+typedef struct {
+  ac_cverdict of[AC_CLAIM_COUNT];
+  const char *why[AC_CLAIM_COUNT]; /* UNKNOWN: what could not be shown; else NULL */
+  int shapes;                      /* on so many it was tried */
+} ac_verdicts;
+extern const char *const ac_claim_names[AC_CLAIM_COUNT], *const ac_claim_texts[AC_CLAIM_COUNT];
+/* Of a program that ac_craft_check accepted, with the diagnostics of that check in d; adds its own (AC054x). False: something is refuted. */
+bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d);
+
 #endif

@@ -137,7 +137,8 @@ static void compile(world *w, const char *name, const char *text) {
   ac_diags_source(&w->d, name, text);
   ac_cmodule *m = ac_craft_parse(w->a, name, text, &w->d);
   ac_craft_check_opts o = {w->chip};
-  if (m) (void)ac_craft_check(w->a, m, &o, &w->d);
+  ac_verdicts v;
+  if (m && ac_craft_check(w->a, m, &o, &w->d)) (void)ac_craft_prove(w->a, m, &o, &v, &w->d);
 }
 
 static bool reported(const ac_diags *d, const char *code) {

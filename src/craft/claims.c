@@ -1,0 +1,50 @@
+/* Claims: what the checker's diagnostics say of each, what trials refute, what is proved for all shapes (docs/checks.md). */
+#include "craft/internal.h"
+#include "craft/sketch.h"
+
+#include <string.h>
+
+const char *const ac_claim_names[AC_CLAIM_COUNT] = {
+#define Q(id, name, text, codes) [id] = name,
+#include "craft/claims.def"
+#undef Q
+};
+const char *const ac_claim_texts[AC_CLAIM_COUNT] = {
+#define Q(id, name, text, codes) [id] = text,
+#include "craft/claims.def"
+#undef Q
+};
+static const char *const codes_of[AC_CLAIM_COUNT] = {
+#define Q(id, name, text, codes) [id] = codes,
+#include "craft/claims.def"
+#undef Q
+};
+
+static void by_diagnostics(ac_verdicts *v, const ac_diags *d) {
+  for (size_t i = 0; i < d->list.len; i++) {
+    const ac_diag *x = d->list.data[i];
+    for (int q = 0; q < AC_CLAIM_COUNT; q++) {
+      if (!strstr(codes_of[q], ac_code_name(x->code))) continue;
+      if (x->severity == AC_ERROR) {
+        v->of[q] = AC_VERDICT_REFUTED;
+        v->why[q] = x->message;
+      } else if (x->severity == AC_WARNING && v->of[q] != AC_VERDICT_REFUTED) {
+        v->of[q] = AC_VERDICT_UNKNOWN;
+        v->why[q] = x->message;
+      }
+    }
+  }
+}
+
+bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d) {
+  int before = d->errors;
+  size_t first = d->list.len;
+  *v = (ac_verdicts){0};
+  for (int q = 0; q < AC_CLAIM_COUNT; q++) v->of[q] = AC_VERDICT_PROVED;
+  ac_sketch *s = ac_sketch_of(a, m, o ? o->chip : NULL);
+  ac_sk_trials(s, v, d);
+  ac_sk_prove(s, v);
+  by_diagnostics(v, d);
+  ac_craft_sort_diags(d, first);
+  return d->errors == before;
+}

@@ -5,16 +5,33 @@
  *   TBuf touched by copies   V_MTE2 before a load, MTE2_V after; V_MTE3 before a store, MTE3_V after
  *   tensor loaded and stored MTE3_MTE2 before a load, MTE2_MTE3 before a store: a later load sees what an earlier store wrote
  *   scalar read of a stored tensor   MTE3_S before it
+ *   load over an earlier one MTE2_V and V_MTE2 before it, where no AllocTensor stands between the two: what is loaded twice and
+ *                            not read between (a load in a loop whose value only the last trip, or nobody, uses)
  *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left
  *
  * Vector after vector needs no PipeBarrier<PIPE_V>: the vendor compiler inserts it (automatic synchronisation is on by default and
  * covers that pair; research: asc-devkit docs). Flags are set and awaited on the spot, so every path is right. */
 #include "lower/internal.h"
 
+typedef AC_VEC(const ac_atensor *) tensors;
 typedef struct {
   ac_arena *a;
   ac_akernel *k;
+  tensors
+      fresh; /* queue tensors that were allocated in the list at work, or in one around it but for loops, and not loaded since */
 } syncer;
+
+static bool take(tensors *v, const ac_atensor *t) {
+  for (size_t i = 0; i < v->len; i++) {
+    if (v->data[i] != t) continue;
+    v->data[i] = v->data[--v->len];
+    return true;
+  }
+  return false;
+}
+static bool varies(const ac_aexpr *e) {
+  return e && (e->kind == AC_AE_VAR || varies(e->a) || varies(e->b) || varies(e->c));
+}
 
 static void flag(syncer *y, ac_ablock *out, ac_event e, ac_loc loc) {
   ac_astmt *last = out->len ? out->data[out->len - 1] : NULL;
@@ -38,18 +55,53 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
     flag(y, out, through ? AC_EV_S_MTE3 : AC_EV_S_V, s->loc);
     return;
   }
+  /* parts of a buffer that a loop fills one after the other are apart */
+  bool again = c->to_ub && !own && !take(&y->fresh, c->ub) && !varies(c->ub_offset);
+  if (again) {
+    flag(y, out, AC_EV_MTE2_V, s->loc);
+    flag(y, out, AC_EV_V_MTE2, s->loc);
+  }
   /* the vector unit stands between two copies of such a buffer: it awaits each, and the next awaits it */
   if (own) flag(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, s->loc);
   ac_push(y->a, out, s);
   if (own) flag(y, out, c->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V, s->loc);
 }
 
+static void block(syncer *y, ac_ablock *b);
+
+static bool loads(const ac_ablock *b, const ac_atensor *t) {
+  for (size_t i = 0; i < b->len; i++) {
+    const ac_astmt *s = b->data[i];
+    if (s->kind == AC_AS_COPY && s->copy->to_ub && s->copy->ub == t) return true;
+    if (loads(&s->body, t) || loads(&s->orelse, t)) return true;
+  }
+  return false;
+}
+
+/* The blocks of a statement. A loop comes back to its head with what it loaded; of branches, both begin with what was fresh before. */
+static void inside(syncer *y, ac_astmt *s) {
+  tensors before = {0}, after = {0};
+  if (!s->body.len && !s->orelse.len) return;
+  bool loop = s->kind == AC_AS_FOR || s->kind == AC_AS_WHILE;
+  for (size_t i = 0; i < y->fresh.len; i++) ac_push(y->a, &before, y->fresh.data[i]);
+  if (loop) y->fresh.len = 0;
+  block(y, &s->body);
+  after = y->fresh;
+  y->fresh = before;
+  if (!loop) block(y, &s->orelse);
+  tensors both = {0};
+  for (size_t i = 0; i < y->fresh.len; i++)
+    if (loop ? !loads(&s->body, y->fresh.data[i]) : take(&after, y->fresh.data[i]))
+      ac_push(y->a, &both, y->fresh.data[i]);
+  y->fresh = both;
+}
+
 static void block(syncer *y, ac_ablock *b) {
   ac_ablock out = {0};
   for (size_t i = 0; i < b->len; i++) {
     ac_astmt *s = b->data[i];
-    block(y, &s->body);
-    block(y, &s->orelse);
+    inside(y, s);
+    if (s->kind == AC_AS_ALLOC) ac_push(y->a, &y->fresh, s->tensor);
     if (s->kind == AC_AS_COPY) {
       copy(y, s, &out);
       continue;
@@ -68,7 +120,10 @@ static void block(syncer *y, ac_ablock *b) {
 bool ac_lower_sync(ac_lower_ctx *c) {
   for (size_t i = 0; i < c->p->kernels.len; i++) {
     syncer y = {.a = c->a, .k = c->p->kernels.data[i]};
-    for (size_t m = 0; m < y.k->methods.len; m++) block(&y, &y.k->methods.data[m].body);
+    for (size_t m = 0; m < y.k->methods.len; m++) {
+      y.fresh.len = 0;
+      block(&y, &y.k->methods.data[m].body);
+    }
   }
   return true;
 }

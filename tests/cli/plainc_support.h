@@ -61,7 +61,7 @@ static inline char *plain_wrapper(ac_arena *a, const ac_program *p) {
 
 static inline const char *c_compiler(void) {
   const char *c = getenv("AC_TEST_CC");
-  return c ? c : "cc";
+  return c && *c ? c : "cc";
 }
 
 /* Emits and compiles those that were lowered, with warnings as errors. NULL, or the compiler's words. */

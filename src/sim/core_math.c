@@ -98,6 +98,17 @@ void acsim_math_shift_round(int type, void *d, const void *a, int bits, int64_t 
   }
 }
 
+/* Where a product of halves is beyond their range: infinite before the sum, or with saturation the largest number (of NaN: 0). */
+static void far_products(float *z, const float *before, const float *x, const float *y, float f, int64_t n,
+                         bool saturate) {
+  for (int64_t i = 0; i < n; i++) {
+    float p = x[i] * (y ? y[i] : f), limit = saturate ? 65504.0f : HUGE_VALF;
+    bool nan = p != p;
+    if (nan ? !saturate : fabsf(p) < 65520) continue;
+    z[i] = before[i] + (nan ? 0 : copysignf(limit, p));
+  }
+}
+
 /* Fused: one rounding of the sum. */
 static void muladd(int dtype, int type, void *d, const void *a, const void *b, double f, int64_t n, bool saturate) {
   const acsim_simd *s = acsim_simd_now();
@@ -112,7 +123,11 @@ static void muladd(int dtype, int type, void *d, const void *a, const void *b, d
     to_float(dtype, z, (const uint8_t *)d + at * ds, m);
     to_float(type, x, (const uint8_t *)a + at * es, m);
     if (b) to_float(type, y, (const uint8_t *)b + at * es, m);
+    float before[CHUNK];
+    bool halves = dtype == ACSIM_F16 && type == ACSIM_F16;
+    if (halves) memcpy(before, z, (size_t)m * sizeof *z);
     s->fma_f32(z, x, b ? y : NULL, (float)f, m);
+    if (halves) far_products(z, before, x, b ? y : NULL, (float)f, m, saturate);
     from_float(dtype, (uint8_t *)d + at * ds, z, m, saturate);
   }
 }
@@ -201,7 +216,7 @@ static void cast_slow(int dtype, int type, int r, void *d, const void *a, int64_
     else if (dtype == ACSIM_BF16)
       ((uint16_t *)d)[i] = ac_f64_to_bf16(x, (ac_round)r);
     else if (dtype == ACSIM_F32 && type == ACSIM_F32)
-      ((float *)d)[i] = (float)round_to_int(x, r);
+      ((float *)d)[i] = (float)(round_to_int(x, r) + 0.0); /* never -0 (docs/zh, boundary values: Cast) */
     else if (dtype == ACSIM_F32)
       ((float *)d)[i] = (float)x;
     else

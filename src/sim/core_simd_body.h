@@ -139,10 +139,11 @@ static inline float add(float x, float y) {
 static inline float mul(float x, float y) {
   return first_nan(x, x * y);
 }
-/* Through double: the product is exact there. */
+/* Through double: the product is exact there. One beyond the range is infinite, whatever is added (docs/zh, boundary values: Axpy). */
 static inline float fma_d(float d, float x, float y) {
   double p = first_nan_d((double)x, (double)x * (double)y);
-  return (float)first_nan_d(p, p + (double)d);
+  float r = (float)first_nan_d(p, p + (double)d), far = (float)p;
+  return fabsf(far) == HUGE_VALF ? add(far, d) : r;
 }
 static inline float relu(float x) {
   return x > 0 || x != x ? x : 0.0f;
@@ -171,17 +172,25 @@ static void unary_f32(int op, float *d, const float *a, int64_t n) {
     d[i] = (expr);                  \
   }                                 \
   break
-/* A NaN operand gives NaN in Max and Min (assumed: the documents do not say). */
-#define MAX2(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
-#define MIN2(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
+/* A NaN operand gives NaN in Max and Min, and +0 is more than -0 (docs/zh, boundary values). */
+static inline float max2(float x, float y) {
+  return x == y ? f32_of(u32_of(x) & u32_of(y)) : x > y || x != x ? x : y;
+}
+static inline float min2(float x, float y) {
+  return x == y ? f32_of(u32_of(x) | u32_of(y)) : x < y || x != x ? x : y;
+}
+/* -0 takes the slope (docs/zh, boundary values). */
+static inline float leaky(float x, float y) {
+  return x > 0 || u32_of(x) == 0 ? x : mul(x, y);
+}
 static void binary_f32(int op, float *d, const float *a, const float *b, int64_t n) {
   switch (op) {
   case ACSIM_OP_Add: LOOP2(add(x, y));
   case ACSIM_OP_Sub: LOOP2(x - y);
   case ACSIM_OP_Mul: LOOP2(mul(x, y));
   case ACSIM_OP_Div: LOOP2(x / y);
-  case ACSIM_OP_Max: LOOP2(MAX2(x, y));
-  case ACSIM_OP_Min: LOOP2(MIN2(x, y));
+  case ACSIM_OP_Max: LOOP2(max2(x, y));
+  case ACSIM_OP_Min: LOOP2(min2(x, y));
   case ACSIM_OP_AddRelu: LOOP2(relu(add(x, y)));
   case ACSIM_OP_SubRelu: LOOP2(relu(x - y));
   }
@@ -190,9 +199,9 @@ static void scalar_f32(int op, float *d, const float *a, float y, int64_t n) {
   switch (op) {
   case ACSIM_OP_Adds: LOOP1(add(x, y));
   case ACSIM_OP_Muls: LOOP1(mul(x, y));
-  case ACSIM_OP_Maxs: LOOP1(MAX2(x, y));
-  case ACSIM_OP_Mins: LOOP1(MIN2(x, y));
-  case ACSIM_OP_LeakyRelu: LOOP1(x >= 0 ? x : mul(x, y));
+  case ACSIM_OP_Maxs: LOOP1(max2(x, y));
+  case ACSIM_OP_Mins: LOOP1(min2(x, y));
+  case ACSIM_OP_LeakyRelu: LOOP1(leaky(x, y));
   }
 }
 static void fma_f32(float *d, const float *a, const float *b, float s, int64_t n) {
@@ -343,6 +352,7 @@ static inline uint8_t pack8(const uint8_t *hit) {
     for (int64_t k = 0; k < m; k += 8) bits[(i + k) / 8] = pack8(hit + k); \
   }                                                                        \
   break
+/* NE of a NaN is false, too (docs/zh, boundary values: Compare). */
 #define COMPARE_LOOPS(T, name)                                                         \
   static void name##_two(int mode, uint8_t *bits, const T *a, const T *b, int64_t n) { \
     uint8_t hit[FEW];                                                                  \
@@ -352,7 +362,7 @@ static inline uint8_t pack8(const uint8_t *hit) {
     case 2: HITS(a[i + k] == b[i + k]);                                                \
     case 3: HITS(a[i + k] <= b[i + k]);                                                \
     case 4: HITS(a[i + k] >= b[i + k]);                                                \
-    default: HITS(a[i + k] != b[i + k]);                                               \
+    default: HITS(a[i + k]<b[i + k] || a[i + k]> b[i + k]);                            \
     }                                                                                  \
   }                                                                                    \
   static void name##_one(int mode, uint8_t *bits, const T *a, T y, int64_t n) {        \
@@ -363,7 +373,7 @@ static inline uint8_t pack8(const uint8_t *hit) {
     case 2: HITS(a[i + k] == y);                                                       \
     case 3: HITS(a[i + k] <= y);                                                       \
     case 4: HITS(a[i + k] >= y);                                                       \
-    default: HITS(a[i + k] != y);                                                      \
+    default: HITS(a[i + k]<y || a[i + k]> y);                                          \
     }                                                                                  \
   }                                                                                    \
   static void name(int mode, uint8_t *bits, const T *a, const T *b, T y, int64_t n) {  \

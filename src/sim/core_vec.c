@@ -501,6 +501,11 @@ static void take(const call *c, best *m, const void *data, int64_t i, int64_t in
   if (m->any && !better(c->v->op, x, m->value)) return;
   *m = (best){x, index, true};
 }
+/* With saturation the result of a repeat is a number: 0 for NaN, an end of the range for infinity (docs/zh, boundary values: ReduceMax). */
+static void limit(const call *c, best *m) {
+  if (!c->saturate || c->v->type != ACSIM_F16 || !m->any) return;
+  m->value = m->value != m->value ? 0 : m->value > 65504 ? 65504 : m->value < -65504 ? -65504 : m->value;
+}
 /* The best of n elements at `data`, as n times `take`. */
 static void take_all(const call *c, best *m, const void *data, int64_t n) {
   int op = c->v->op;
@@ -587,7 +592,15 @@ static void reduce_count(const call *c) {
   }
   best m = {0};
   const uint8_t *src = acsim_data(c->b, v->a, 0);
-  take_all(c, &m, src, v->count);
+  if (c->saturate)
+    for (int64_t at = 0; at < v->count; at += c->lanes) {
+      best one = {0};
+      take_all(c, &one, src + at * c->es, v->count - at < c->lanes ? v->count - at : c->lanes);
+      limit(c, &one);
+      if (!m.any || better(v->op, one.value, m.value)) m = (best){one.value, at + one.index, true};
+    }
+  else
+    take_all(c, &m, src, v->count);
   if (index && c->es == 2 && m.index > UINT16_MAX)
     acsim_fault(c->b->s, c->b, "index-limit", c->at, "%s: index %lld does not fit in 16 bits", c->name,
                 (long long)m.index);
@@ -606,12 +619,12 @@ static void reduce_one(const call *c, const uint8_t *lanes, best *m, uint8_t *su
     acsim_math_tree_sum(c->v->type, sum, lanes, r->mask, c->lanes, c->saturate);
     return;
   }
-  if (whole_mask(c)) {
+  if (whole_mask(c))
     take_all(c, m, lanes, c->lanes);
-    return;
-  }
-  for (int i = 0; i < c->lanes; i++)
-    if (lane_on(r, i)) take(c, m, lanes, i, i);
+  else
+    for (int i = 0; i < c->lanes; i++)
+      if (lane_on(r, i)) take(c, m, lanes, i, i);
+  limit(c, m);
 }
 
 /* Order of WholeReduceMax/Min results: 0 value and index, 1 index and value, 2 value, 3 index (as uint32). */
@@ -740,6 +753,7 @@ static void part_reduce(const call *c) {
       acsim_access x = {"dst", v->dst, od + (int64_t)g * c->es, c->es, 1, ACSIM_WRITE};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &x, 1)) return;
       uint8_t *d = acsim_data(c->b, v->dst, x.off);
+      limit(c, &top);
       if (is_sum(v->op))
         acsim_math_tree_sum(v->type, d, lanes + g * group * c->es, m, group, c->saturate);
       else

@@ -119,11 +119,12 @@ bool acsim_vec_groups(const call *c, const uint8_t *lanes, int64_t off, int grou
   const acsim_vector *v = c->v;
   int n = c->lanes / group;
   acsim_access x = {"dst", v->dst, off, (int64_t)n * c->es, 1, ACSIM_WRITE};
-  if (first_lanes(c) != c->lanes || (v->type != ACSIM_F32 && v->type != ACSIM_F16) ||
+  bool peak = v->op == ACSIM_OP_BlockReduceMax || v->op == ACSIM_OP_BlockReduceMin;
+  if ((peak && c->saturate) || first_lanes(c) != c->lanes || (v->type != ACSIM_F32 && v->type != ACSIM_F16) ||
       !acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, &x, 1))
     return false;
   uint8_t *d = acsim_data(c->b, v->dst, off);
-  if (v->op == ACSIM_OP_BlockReduceMax || v->op == ACSIM_OP_BlockReduceMin) {
+  if (peak) {
     float f[MAX_LANES];
     if (v->type == ACSIM_F32)
       memcpy(f, lanes, sizeof *f * (size_t)c->lanes);

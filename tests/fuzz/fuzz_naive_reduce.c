@@ -47,6 +47,14 @@ static int64_t best(int op, const number *x, int64_t n) {
   return at;
 }
 
+/* What a repeat's extreme is where results saturate: a number (boundary values: ReduceMax). */
+static double settled(const fz_machine *m, const fz_case *c, double v) {
+  uint8_t p[8] = {0};
+  if (!m->saturate || c->type != ACSIM_F16) return v;
+  fz_put(c->type, p, v, FZ_RINT, true);
+  return fz_get(c->type, p);
+}
+
 static void store(fz_machine *m, const fz_case *c, fz_view dst, int64_t off, double v) {
   int es = fz_bytes[c->type];
   fz_put(c->type, fz_at(m, dst, off), v, FZ_RINT, m->saturate && is_sum(c->op));
@@ -118,7 +126,7 @@ static void reduce_all(fz_machine *m, const fz_case *c) {
       continue;
     }
     int64_t i = best(c->op, x, 128);
-    number pair[2] = {top, {true, i >= 0 ? x[i].v : 0}};
+    number pair[2] = {top, {true, i >= 0 ? settled(m, c, x[i].v) : 0}};
     if (i >= 0 && best(c->op, pair, 2) == 1) top = pair[1], at = k * l.lanes + i;
   }
   if (!ok) return;
@@ -166,6 +174,7 @@ static void reduce_repeat(fz_machine *m, const fz_case *c) {
       continue;
     }
     int64_t i = best(c->op, x, 128);
+    x[i].v = settled(m, c, x[i].v);
     if (order != 3) store(m, c, c->dst, od + (order == 1 ? es : 0), x[i].v);
     if (order != 2) store_index(m, c->dst, od + (order == 0 ? es : 0), order == 3 ? 4 : es, i);
     number pair[2] = {top, {true, x[i].v}};
@@ -196,7 +205,8 @@ static void reduce_part(fz_machine *m, const fz_case *c) {
       if (i < 0) continue;
       if (!fz_inside(m, c->dst, od, es)) return;
       fz_track_write(m, fz_at(m, c->dst, od), es, k);
-      store(m, c, c->dst, od, sum ? tree(m, c->type, x + (int64_t)g * group, group).v : x[(int64_t)g * group + i].v);
+      store(m, c, c->dst, od,
+            sum ? tree(m, c->type, x + (int64_t)g * group, group).v : settled(m, c, x[(int64_t)g * group + i].v));
     }
   }
 }

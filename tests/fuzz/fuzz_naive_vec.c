@@ -116,10 +116,6 @@ static bool check_types(fz_machine *m, const fz_case *c) {
 
 /* ---- values of one lane ---- */
 
-static bool is_max(int op) {
-  return op == ACSIM_OP_Max || op == ACSIM_OP_Maxs || op == ACSIM_OP_ReduceMax || op == ACSIM_OP_WholeReduceMax ||
-         op == ACSIM_OP_BlockReduceMax;
-}
 static int inner(int op) {
   return op == ACSIM_OP_MulCast       ? ACSIM_OP_Mul
          : op == ACSIM_OP_AddReluCast ? ACSIM_OP_AddRelu
@@ -135,18 +131,18 @@ static long double float_value(int op, double x, double y) {
   case ACSIM_OP_Reciprocal: return 1.0L / (long double)x;
   case ACSIM_OP_Sqrt: return sqrtl((long double)x);
   case ACSIM_OP_Rsqrt: return 1.0L / sqrtl((long double)x);
-  case ACSIM_OP_Relu: return x != x ? x : x > 0 ? x : 0;
+  case ACSIM_OP_Relu: return x != x ? x : x > 0 ? x : 0.0;
   case ACSIM_OP_Add:
   case ACSIM_OP_Adds: return (long double)x + (long double)y;
   case ACSIM_OP_Sub: return (long double)x - (long double)y;
   case ACSIM_OP_Mul:
   case ACSIM_OP_Muls: return (long double)x * (long double)y;
   case ACSIM_OP_Div: return (long double)x / (long double)y;
-  case ACSIM_OP_Max:
-  case ACSIM_OP_Maxs: return x != x || y != y ? (double)NAN : x > y ? x : y; /* NaN: docs/simulator.md */
+  case ACSIM_OP_Max: /* NaN and the signs of zeros: boundary values (边界值汇总) */
+  case ACSIM_OP_Maxs: return x != x || y != y ? (double)NAN : x > y || (x == y && !signbit(x)) ? x : y;
   case ACSIM_OP_Min:
-  case ACSIM_OP_Mins: return x != x || y != y ? (double)NAN : x < y ? x : y;
-  case ACSIM_OP_LeakyRelu: return x >= 0 ? (long double)x : (long double)x * (long double)y;
+  case ACSIM_OP_Mins: return x != x || y != y ? (double)NAN : x < y || (x == y && signbit(x)) ? x : y;
+  case ACSIM_OP_LeakyRelu: return x >= 0 && !signbit(x) ? (long double)x : (long double)x * (long double)y;
   default: return 0;
   }
 }
@@ -208,7 +204,9 @@ static void cast(const fz_machine *m, int dt, int st, int mode, uint8_t *out, co
     return;
   }
   if (fz_is_float(dt)) {
-    if (dt == st) x = fz_round_int(x, mode); /* float to float: to an integral value */
+    if (dt == st)
+      x = fz_round_int(x, mode); /* float to float: to an integral value, never -0 (boundary values: Cast) */
+    if (dt == st && x == 0) x = 0;
     fz_put(dt, out, x, mode, m->saturate);
     return;
   }
@@ -222,10 +220,15 @@ static void fused(const fz_case *c, uint8_t *out, const uint8_t *d, const uint8_
                   const fz_machine *m) {
   long double x = fz_get(c->type, a), y = b ? (long double)fz_get(c->type, b) : (long double)c->f;
   long double z = fz_get(c->dst_type, d), v;
-  if (c->op == ACSIM_OP_Axpy || c->op == ACSIM_OP_MulAddDst)
-    v = fmal(x, y, z);
-  else
-    v = fmal(x, z, y); /* FusedMulAdd: src0 * dst + src1 */
+  long double by = y, plus = z;
+  if (c->op != ACSIM_OP_Axpy && c->op != ACSIM_OP_MulAddDst) by = z, plus = y; /* FusedMulAdd: src0 * dst + src1 */
+  /* a product beyond the format is infinite before the sum; where halves saturate it is a number (boundary values: Axpy) */
+  bool limited = m->saturate && c->type == ACSIM_F16 && c->dst_type == ACSIM_F16;
+  uint8_t rounded[8] = {0};
+  fz_put(c->dst_type, rounded, x * by, FZ_RINT, false);
+  double product = fz_get(c->dst_type, rounded);
+  if (limited) fz_put(c->dst_type, rounded, product, FZ_RINT, true);
+  v = isfinite(product) ? fmal(x, by, plus) : (long double)fz_get(c->dst_type, rounded) + plus;
   if (c->op == ACSIM_OP_FusedMulAddRelu && v == v && !(v > 0)) v = 0;
   fz_put(c->dst_type, out, v, FZ_RINT, m->saturate);
 }
@@ -475,9 +478,6 @@ static void elementwise(fz_machine *m, const fz_case *c) {
   if (has_a) check_overlap(m, c, &l, c->a, 1);
   if (has_b) check_overlap(m, c, &l, c->b, 2);
   m->any_nan = fz_is_float(c->dst_type) && c->op != ACSIM_OP_Copy && c->op != ACSIM_OP_Duplicate;
-  m->any_zero = is_max(c->op) || c->op == ACSIM_OP_Min || c->op == ACSIM_OP_Mins || c->op == ACSIM_OP_Relu ||
-                c->op == ACSIM_OP_FusedMulAddRelu || c->op == ACSIM_OP_AddRelu || c->op == ACSIM_OP_SubRelu ||
-                c->op == ACSIM_OP_AddReluCast || c->op == ACSIM_OP_SubReluCast;
   if (c->op == ACSIM_OP_Exp || c->op == ACSIM_OP_Ln || c->op == ACSIM_OP_Rsqrt || reads_dst(c->op)) m->ulp = 1;
   if (reads_dst(c->op) && c->repeated && revisits(m, c, &l)) m->ulp = 1 << 30;
   /* a repeat reads all its lanes, then writes them */
@@ -523,7 +523,7 @@ static bool compare_values(int mode, double x, double y) {
   case 2: return x == y;
   case 3: return x <= y;
   case 4: return x >= y;
-  default: return x != y;
+  default: return x < y || x > y; /* not of NaN (boundary values: Compare) */
   }
 }
 

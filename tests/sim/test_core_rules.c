@@ -98,10 +98,11 @@ static void shifts(void) {
 static void shift_too_far(void) {
   vec(ACSIM_OP_ShiftLeft, ACSIM_I16, ACSIM_I16, NULL, 16, 512, 0, -1, 0, 17);
 }
-static void leaky_zero(void) { /* x >= 0 stays, zeros with their sign */
+static void leaky_zero(void) { /* x >= 0 stays, but -0 takes the slope (docs/zh, boundary values) */
   float x[8] = {0.0f, -0.0f, 1, -1};
   memcpy(data(0), x, sizeof x);
   vec(ACSIM_OP_LeakyRelu, ACSIM_F32, ACSIM_F32, NULL, 8, 512, 0, -1, 0, -2);
+  x[1] = 0.0f;
   assert_memory_equal(data(512), x, 12);
   assert_true(((float *)data(512))[3] == 2);
 }

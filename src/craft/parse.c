@@ -765,7 +765,7 @@ static void params(parser *p, ac_cfunc *f) {
   f->n_params = (int)v.len;
 }
 
-static void decorator(parser *p, ac_cfunc *f) {
+static void decorator(parser *p, ac_cfunc *f, ac_strvec *comments) {
   ac_loc at = p->t->loc;
   advance(p);
   if (is_word(p, "tl") && p->t[1].kind == AC_TK_OP && !strcmp(p->t[1].s, ".")) {
@@ -777,17 +777,19 @@ static void decorator(parser *p, ac_cfunc *f) {
     refuse(p, AC0409, span(at, p->t[-1].loc), "unknown decorator", "kernels are marked with @ascend_kernel");
   if (accept_op(p, "(")) need_op(p, ")");
   if (p->t->kind != AC_TK_NEWLINE) expected(p, "the end of the line");
+  if (p->t->trailing) ac_push(p->a, comments, p->t->trailing);
   advance(p);
   f->kernel = true;
 }
 
-/* A string as the first statement of a function. */
-static const char *docstring(parser *p) {
+/* A string as the first statement of a function; the comment behind it goes to `comments`. */
+static const char *docstring(parser *p, ac_strvec *comments) {
   if (p->t->kind != AC_TK_STR) return NULL;
   ac_ctoken *t = p->t;
   while (t->kind == AC_TK_STR) t++;
   if (t->kind != AC_TK_NEWLINE) return NULL;
   const char *s = atom(p)->s;
+  if (p->t->trailing) ac_push(p->a, comments, p->t->trailing);
   advance(p);
   return s;
 }
@@ -796,17 +798,19 @@ static void function_body(parser *p, ac_cfunc *f) {
   need_op(p, ":");
   list l = {.tail = &f->body};
   if (p->t->kind != AC_TK_NEWLINE) {
-    if (!(f->doc = docstring(p))) simple_line(p, &l);
+    if (!(f->doc = docstring(p, &f->comments))) simple_line(p, &l);
     return;
   }
   if (p->t->trailing) ac_push(p->a, &f->comments, p->t->trailing);
   advance(p);
   if (p->t->kind != AC_TK_INDENT) expected(p, "an indented block");
   if (p->t[1].kind == AC_TK_STR) {
-    l.carry = p->t[1].comments;
+    ac_strvec before = {0};
+    join_comments(p, &before, &p->t[1].comments);
     advance(p);
-    f->doc = docstring(p);
-    p->t--; /* block_body passes one token */
+    f->doc = docstring(p, &before);
+    if (f->doc) l.carry = before; /* else they are those of the statement that follows */
+    p->t--;                       /* block_body passes one token */
   }
   block_body(p, &l, &f->tail_comments);
 }
@@ -816,7 +820,7 @@ static void function(parser *p, ac_cmodule *m) {
   ac_strvec comments = {0};
   join_comments(p, &comments, &p->t->comments);
   while (is_op(p, "@")) {
-    decorator(p, f);
+    decorator(p, f, &comments);
     join_comments(p, &comments, &p->t->comments);
   }
   if (!accept_word(p, "def")) expected(p, "'def'");
@@ -904,7 +908,7 @@ static void top_level(parser *p, void *arg) {
     function(p, m);
   } else if (p->t->kind == AC_TK_STR && !m->funcs.len && !m->imports.len) {
     join_comments(p, &m->comments, &p->t->comments);
-    const char *s = docstring(p);
+    const char *s = docstring(p, &m->comments);
     if (!s) expected(p, "an import or a function");
     while (s) { /* the file's docstring becomes its head comment */
       const char *end = strchr(s, '\n');

@@ -79,6 +79,12 @@ void ac_arena_free(ac_arena *a) {
   free(a);
 }
 
+size_t ac_arena_bytes(const ac_arena *a) {
+  size_t n = sizeof *a;
+  for (const chunk *c = a->head; c; c = c->next) n += sizeof *c + c->size;
+  return n;
+}
+
 /* Bytes that an object of n bytes takes in a chunk; 0 when no host has that many. */
 static size_t footprint(size_t n) {
   if (n > LARGEST) return 0;

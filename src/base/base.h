@@ -33,6 +33,7 @@ typedef enum {
 typedef struct ac_arena ac_arena;
 ac_arena *ac_arena_new(void);
 void ac_arena_free(ac_arena *a); /* NULL is fine */
+size_t ac_arena_bytes(const ac_arena *a); /* taken from the system */
 /* Zeroed, aligned to 16 bytes; n may be 0 (a unique pointer comes back). */
 void *ac_alloc(ac_arena *a, size_t n);
 /* count * size with an overflow check. */

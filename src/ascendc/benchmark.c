@@ -38,28 +38,37 @@ static void literal(ac_buf *b, const char *name, const char *text) {
   ac_puts(b, "'\n\n");
 }
 
-static char *six_strings(ac_emit_ctx *c) {
+/* A text that the project has already; NULL: it was not asked for. */
+static const char *made(const ac_emit_ctx *c, const ac_project *out, const char *fmt) {
+  const char *path = ac_sprintf(c->a, fmt, c->p->op);
+  for (size_t i = 0; i < out->files.len; i++)
+    if (!strcmp(out->files.data[i].path, path)) return out->files.data[i].text;
+  return NULL;
+}
+#define MADE(fmt, otherwise) (made(c, out, fmt) ? made(c, out, fmt) : (otherwise))
+
+static char *six_strings(ac_emit_ctx *c, const ac_project *out) {
   const char *op = c->p->op, *type = c->p->op_type;
   ac_buf b;
   ac_buf_init(&b, c->a);
   ac_puts(&b, "```python\n");
   literal(&b, "project_json_src", ac_msopgen_json(c, spelled_otherwise(c) ? ac_sprintf(c->a, "%sStub", type) : type));
   literal(&b, "host_tiling_src", ac_msopgen_tiling_h(c, type));
-  literal(&b, "host_operator_src", ac_msopgen_host(c, type, op));
-  literal(&b, "kernel_src", ac_msopgen_kernel(c, op));
+  literal(&b, "host_operator_src", MADE("msopgen/op_host/%s.cpp", ac_msopgen_host(c, type, op)));
+  literal(&b, "kernel_src", MADE("msopgen/op_kernel/%s.cpp", ac_msopgen_kernel(c, op)));
   literal(&b, "python_bind_src", ac_msopgen_binding(c, type));
   literal(&b, "model_src", ac_model_new(c, "", "custom_ops_lib", op));
   b.len -= 1; /* the last blank line */
   b.data[b.len] = 0;
   ac_puts(&b, "```\n");
-  return ac_strdup(c->a, ac_buf_str(&b));
+  return (char *)ac_buf_str(&b);
 }
 
 static void source(json_t *list, const char *path, const char *text) {
   json_array_append_new(list, json_pack("{s:s, s:s}", "path", path, "content", text));
 }
 
-static char *direct_json(ac_emit_ctx *c) {
+static char *direct_json(ac_emit_ctx *c, const ac_project *out) {
   static const char path[] = "import sys\nfrom pathlib import Path\n\n_build = "
                              "str(Path(__file__).resolve().parent.joinpath(\"kernel\", \"build\"))\n"
                              "if _build not in sys.path:\n    sys.path.insert(0, _build)\n";
@@ -68,8 +77,8 @@ static char *direct_json(ac_emit_ctx *c) {
   const char *problem = n > 7 && !strcmp(op + n - 7, "_custom") ? ac_strndup(c->a, op, n - 7) : op;
   json_t *sources = json_array();
   source(sources, "ModelNew.py", ac_model_new(c, path, lib, op));
-  source(sources, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), ac_direct_kernel(c));
-  source(sources, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), ac_direct_binding(c));
+  source(sources, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), MADE("direct/%s_kernel.cpp", ac_direct_kernel(c)));
+  source(sources, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), MADE("direct/%s_binding.cpp", ac_direct_binding(c)));
   json_t *j =
       json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:o}", "name", op, "author", "ascendcraft",
                 "problem", problem, "format_version", "0.1", "description",
@@ -83,7 +92,7 @@ static char *direct_json(ac_emit_ctx *c) {
 
 void ac_benchmark_files(ac_emit_ctx *c, ac_project *out) {
   if (c->o->formats & (1u << AC_FMT_SIXSTRING))
-    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.txt", c->p->op), six_strings(c), false);
+    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.txt", c->p->op), six_strings(c, out), false);
   if (c->o->formats & (1u << AC_FMT_DIRECTJSON))
-    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.json", c->p->op), direct_json(c), false);
+    ac_add_file(c, out, ac_sprintf(c->a, "benchmark/%s.json", c->p->op), direct_json(c, out), false);
 }

@@ -14,12 +14,15 @@ void ac_cpp_init(ac_cpp *t, ac_arena *a, const ac_program *p) {
   ac_buf_init(&t->b, a);
 }
 static void line(ac_cpp *t, const char *tail, const char *fmt, va_list ap) {
-  char *s = ac_vsprintf(t->a, fmt, ap);
-  if (*s)
-    ac_printf(&t->b, "%*s%s%s\n", t->indent * 4, "", s, tail);
-  else
-    ac_printf(&t->b, "%*s%s\n", *tail ? t->indent * 4 : 0, "",
-              *tail == ' ' ? tail + 1 : tail); /* a brace on its own line */
+  static const char blanks[] = "                                                                ";
+  size_t start = t->b.len, indent = (size_t)(t->indent < 16 ? t->indent : 16) * 4;
+  ac_putn(&t->b, blanks, indent);
+  for (int i = 16; i < t->indent; i++) ac_putn(&t->b, blanks, 4);
+  size_t text = t->b.len;
+  ac_vprintf(&t->b, fmt, ap);
+  if (t->b.len == text && !*tail) t->b.len = start;                   /* an empty line */
+  ac_puts(&t->b, t->b.len == text && *tail == ' ' ? tail + 1 : tail); /* a brace on its own line */
+  ac_putn(&t->b, "\n", 1);
 }
 void ac_line(ac_cpp *t, const char *fmt, ...) {
   va_list ap;

@@ -171,7 +171,7 @@ char *ac_direct_kernel(ac_emit_ctx *c) {
   make_plan(c, &t);
   workspace(c, &t);
   run(c, &t);
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 /* ---- the torch function ---- */
@@ -346,7 +346,7 @@ char *ac_direct_binding(ac_emit_ctx *c) {
   ac_open(&t, "%s", "");
   ac_line(&t, "m.def(\"%s\", &%s, \"%s\");", c->p->op, c->p->op, c->p->op_type);
   ac_close(&t, "");
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 /* ---- files ---- */
@@ -379,7 +379,7 @@ static char *setup_py(ac_emit_ctx *c) {
             op);
   ac_puts(&b, "        runtime_library_dirs=[here],\n        extra_compile_args=[\"-std=c++17\"])],\n    "
               "cmdclass={\"build_ext\": BuildExtension},\n)\n");
-  return ac_strdup(c->a, ac_buf_str(&b));
+  return (char *)ac_buf_str(&b);
 }
 
 static char *cmake(ac_emit_ctx *c) {

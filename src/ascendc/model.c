@@ -127,7 +127,7 @@ static char *call_args(ac_emit_ctx *c) {
     if (!path) path = x->role == AC_IN_PARAM || x->role == AC_IN_BUFFER ? member(c->a, x->name) : x->name;
     ac_printf(&b, "%s%s", i ? ", " : "", path);
   }
-  return ac_strdup(c->a, ac_buf_str(&b));
+  return (char *)ac_buf_str(&b);
 }
 
 static void put_body(ac_emit_ctx *c, ac_buf *b, const char *pad, const char *call) {

@@ -99,7 +99,7 @@ char *ac_msopgen_tiling_h(ac_emit_ctx *c, const char *op_type) {
   ac_line(&t, "REGISTER_TILING_DATA_CLASS(%s, %sTilingData)", op_type, op_type);
   ac_line(&t, "} // namespace optiling");
   ac_line(&t, "#endif");
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 static void attr_reads(ac_emit_ctx *c, ac_cpp *t) {
@@ -296,7 +296,7 @@ char *ac_msopgen_host(ac_emit_ctx *c, const char *op_type, const char *file_stem
   tiling_func(c, &t, op_type);
   infer(c, &t);
   op_def(c, &t, op_type);
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 /* ---- op_kernel ---- */
@@ -347,7 +347,7 @@ char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry) {
   }
   ac_close(&t, "");
   ac_close(&t, "");
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 /* ---- binding: torch calls aclnn<OpType> ---- */
@@ -369,7 +369,7 @@ char *ac_msopgen_binding(ac_emit_ctx *c, const char *op_type) {
   ac_open(&t, "%s", "");
   ac_line(&t, "m.def(\"%s\", &%s, \"%s\");", c->p->op, c->p->op, c->p->op_type);
   ac_close(&t, "");
-  return ac_strdup(c->a, ac_buf_str(&t.b));
+  return (char *)ac_buf_str(&t.b);
 }
 
 /* ---- the project around them ---- */
@@ -459,7 +459,7 @@ static char *readme(ac_emit_ctx *c) {
               "The operator's own file name is set in `op_host/%s.cpp` (opFile.value), untested with a toolkit; the "
               "direct-launch form has no such problem.\n",
               type, ac_msopgen_stem(c->a, type), op, op);
-  return ac_strdup(c->a, ac_buf_str(&b));
+  return (char *)ac_buf_str(&b);
 }
 
 void ac_msopgen_files(ac_emit_ctx *c, ac_project *out) {

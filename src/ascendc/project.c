@@ -98,7 +98,7 @@ char *ac_project_readme(ac_emit_ctx *c) {
   ac_puts(&b, "- `device_test.py`: builds, installs, compares with PyTorch and times against eager, on a machine "
               "with an NPU\n"
               "- `manifest.json`: what `ascendcraft verify` needs\n");
-  return ac_strdup(c->a, ac_buf_str(&b));
+  return (char *)ac_buf_str(&b);
 }
 
 /* ---- device_test.py ---- */

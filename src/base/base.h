@@ -94,6 +94,7 @@ void ac_buf_init(ac_buf *b, ac_arena *a);
 void ac_puts(ac_buf *b, const char *s);
 void ac_putn(ac_buf *b, const char *s, size_t n);
 void ac_printf(ac_buf *b, const char *fmt, ...) AC_PRINTF(2, 3);
+void ac_vprintf(ac_buf *b, const char *fmt, va_list ap) AC_PRINTF(2, 0);
 /* Shortest decimal text that reads back as the same double; always has '.', 'e', "inf" or "nan". */
 void ac_put_double(ac_buf *b, double v);
 const char *ac_buf_str(ac_buf *b); /* "" when empty */

@@ -33,17 +33,26 @@ void ac_puts(ac_buf *b, const char *s) {
   ac_putn(b, s, strlen(s));
 }
 
+void ac_vprintf(ac_buf *b, const char *fmt, va_list ap) {
+  va_list again;
+  va_copy(again, ap);
+  reserve(b, 64);
+  size_t room = b->cap - b->len;
+  int n = vsnprintf(b->data + b->len, room, fmt, ap); /* one pass where it fits */
+  if (n >= 0 && (size_t)n >= room) {
+    reserve(b, (size_t)n);
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+  }
+  if (n > 0) b->len += (size_t)n;
+  b->data[b->len] = 0;
+  va_end(again);
+}
+
 void ac_printf(ac_buf *b, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  int n = vsnprintf(NULL, 0, fmt, ap);
+  ac_vprintf(b, fmt, ap);
   va_end(ap);
-  if (n < 0) return;
-  reserve(b, (size_t)n);
-  va_start(ap, fmt);
-  vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
-  va_end(ap);
-  b->len += (size_t)n;
 }
 
 void ac_put_double(ac_buf *b, double v) {

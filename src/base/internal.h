@@ -20,6 +20,9 @@
 /* arena.c: p (of `old` bytes, or NULL) with room for n bytes; contents kept, the rest zero. */
 void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n);
 
+/* sha256.c: `portable`: without the processor's own instructions. */
+char *ac_sha256_by(ac_arena *a, const void *data, size_t len, bool portable);
+
 /* strings.c: FNV-1a, enough for identifiers. */
 uint64_t ac_hash(const char *s, size_t n);
 

@@ -37,9 +37,13 @@ json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *
 }
 
 static void put_string(ac_buf *b, const char *s, size_t n) {
-  ac_puts(b, "\"");
+  ac_putn(b, "\"", 1);
+  size_t from = 0;
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)s[i];
+    if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F) continue;
+    ac_putn(b, s + from, i - from);
+    from = i + 1;
     const char *two = c == '"'    ? "\\\""
                       : c == '\\' ? "\\\\"
                       : c == '\n' ? "\\n"
@@ -47,13 +51,12 @@ static void put_string(ac_buf *b, const char *s, size_t n) {
                       : c == '\r' ? "\\r"
                                   : NULL;
     if (two)
-      ac_puts(b, two);
-    else if (c < 0x20 || c == 0x7F)
-      ac_printf(b, "\\u%04x", c);
+      ac_putn(b, two, 2);
     else
-      ac_putn(b, s + i, 1);
+      ac_printf(b, "\\u%04x", c);
   }
-  ac_puts(b, "\"");
+  ac_putn(b, s + from, n - from);
+  ac_putn(b, "\"", 1);
 }
 
 static void put(ac_buf *b, const json_t *j, int depth);

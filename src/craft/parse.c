@@ -895,6 +895,7 @@ static void split_head(parser *p, ac_cmodule *m) {
   for (size_t i = c->len; !cut && i >= 2; i--)
     if (!*c->data[i - 1] && !*c->data[i - 2]) cut = i;
   for (size_t i = 0; i < c->len; i++) ac_push(p->a, i < cut ? &head : &rest, c->data[i]);
+  while (m->imports.len && head.len && !*head.data[head.len - 1]) head.len--; /* it moves before the imports */
   join_comments(p, &m->comments, &head);
   *c = rest;
 }

@@ -47,8 +47,12 @@
 #define ENABLE_PRINTF() static_assert(true, "")
 #define ENABLE_ASSERT() static_assert(true, "")
 
-/* The device's square root of a scalar. A template, and not global, so that nothing clashes with the C library's, or with a kernel called sqrt. */
+/* The device's square root and absolute value of a scalar. Templates, and not global, so that nothing clashes with the C library's, or with
+ * a kernel called sqrt. */
 namespace AscendC {
+template <typename T, typename acsim::only_if<!__is_class(T) && !__is_enum(T)>::type = 0> inline T abs(T x) {
+  return x < static_cast<T>(0) ? static_cast<T>(-x) : x;
+}
 template <typename T, typename acsim::only_if<AscendC::IsSameType<T, float>::value>::type = 0>
 inline float sqrt(T x) {
   return __builtin_sqrtf(x);

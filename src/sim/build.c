@@ -17,6 +17,7 @@
 enum {
   COMPILE_SECONDS = 120,
   MAX_SOURCE = 4 << 20,
+  MAX_EXPANDED = 64 << 20,
   CACHE_FILES = 800, /* a library and its stamp are two */
   IN_USE_SECONDS =
       3600, /* a library that ran so recently may run again: another process may be in the middle of it */
@@ -226,12 +227,9 @@ static const char *compiler_read(ac_builder *b, const char *rules, const ac_proc
   return p.started && !p.status && !p.signal && !p.timed_out && !p.out_cut ? p.out : NULL;
 }
 
-/* Runs argv + `-I...` + source; the object lands at `final` at once or not at all. */
-bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
-                      const char *shown, const char *final) {
+/* The compiler with what shapes the result, where it looks, and the sources. */
+static ac_strvec command(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more) {
   ac_arena *a = b->a;
-  static unsigned serial;
-  char *part = ac_sprintf(a, "%s/.part-%d-%u", b->cache, (int)getpid(), serial++);
   ac_strvec v = {0};
   ac_push(a, &v, b->compiler);
   for (size_t i = 0; i < args->len; i++) ac_push(a, &v, args->data[i]);
@@ -241,6 +239,51 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
     ac_push(a, &v, ac_sprintf(a, "-I%s", b->s->include_dirs[i]));
   ac_push(a, &v, source);
   for (size_t i = 0; more && more[i]; i++) ac_push(a, &v, ac_absolute(a, more[i]));
+  return v;
+}
+
+static ac_proc_spec sandboxed(ac_builder *b, const char *const *argv) {
+  const char **env = AC_NEW_N(b->a, const char *, 3), **writable = AC_NEW_N(b->a, const char *, 3);
+  env[0] = ac_sprintf(b->a, "TMPDIR=%s", b->scratch);
+  env[1] = "LC_ALL=C";
+  writable[0] = b->scratch;
+  writable[1] = b->cache;
+  ac_proc_spec spec = {.argv = argv, .env = env, .timeout = COMPILE_SECONDS};
+  spec.sandbox = (ac_sandbox){.on = true,
+                              .memory = COMPILE_MEMORY,
+                              .cpu_seconds = COMPILE_SECONDS,
+                              .file_size = 256 << 20,
+                              .read_only = compile_roots(b),
+                              .writable = writable,
+                              .exec = true};
+  return spec;
+}
+
+static bool went_well(const ac_proc *p) {
+  return p->started && !p->status && !p->signal && !p->timed_out;
+}
+
+char *ac_build_preprocess(ac_builder *b, const ac_strvec *args, const char *source, const char *shown) {
+  ac_strvec v = command(b, args, source, NULL);
+  char *to = ac_path_join(b->a, b->scratch, "acsim_expanded.cpp");
+  const char *const last[] = {"-E", "-P", "-o", to, NULL};
+  for (size_t i = 0; i < AC_COUNT(last); i++) ac_push(b->a, &v, last[i]);
+  ac_proc_spec spec = sandboxed(b, v.data);
+  ac_proc p;
+  ac_proc_run(b->a, &spec, &p);
+  b->missing |= p.sandbox_missing;
+  if (went_well(&p)) return ac_read_file(b->a, to, MAX_EXPANDED, NULL, b->d);
+  report_compile(b, shown, &p);
+  return NULL;
+}
+
+/* The object lands at `final` at once or not at all. */
+bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
+                      const char *shown, const char *final) {
+  ac_arena *a = b->a;
+  static unsigned serial;
+  char *part = ac_sprintf(a, "%s/.part-%d-%u", b->cache, (int)getpid(), serial++);
+  ac_strvec v = command(b, args, source, more);
   char *rules = ac_sprintf(a, "%s/acsim.d", b->scratch);
   size_t common = v.len;
   ac_push(a, &v, "-MD"); /* with several sources: only of the last one; see compiler_read */
@@ -253,20 +296,11 @@ bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, 
   ac_push(a, &v, NULL);
   struct timespec start;
   clock_gettime(CLOCK_REALTIME_COARSE, &start); /* the clock of file times */
-  const char *env[] = {ac_sprintf(a, "TMPDIR=%s", b->scratch), "LC_ALL=C", NULL};
-  const char *writable[] = {b->scratch, b->cache, NULL};
-  ac_proc_spec spec = {.argv = v.data, .env = env, .timeout = COMPILE_SECONDS};
-  spec.sandbox = (ac_sandbox){.on = true,
-                              .memory = COMPILE_MEMORY,
-                              .cpu_seconds = COMPILE_SECONDS,
-                              .file_size = 256 << 20,
-                              .read_only = compile_roots(b),
-                              .writable = writable,
-                              .exec = true};
+  ac_proc_spec spec = sandboxed(b, v.data);
   ac_proc p;
   ac_proc_run(a, &spec, &p);
   b->missing |= p.sandbox_missing;
-  if (!p.started || p.status || p.signal || p.timed_out) {
+  if (!went_well(&p)) {
     unlink(part);
     if (assert_in_the_way(args, &p)) {
       ac_strvec again = {0};
@@ -363,8 +397,13 @@ static bool build_host(ac_builder *b, ac_sim_lib *lib, const char **described) {
 /* ---- the kernel library ---- */
 
 /* A wrapper that includes the kernel's file as it is: it exports the entry under a fixed name and passes any number of
- * pointer arguments. */
-static char *entry_text(ac_builder *b, const char *kernel) {
+ * pointer arguments. `choice`: of a kernel that is a template (build_template.c). */
+static char *entry_text(ac_builder *b, const char *kernel, const char *choice) {
+  if (!choice)
+    choice = ac_sprintf(b->a,
+                        "#define ACSIM_ENTRY_FIRST ::%s\n"
+                        "static void acsim_entry_choose(void *const *p) { acsim_entry::run(&::%s, p); }\n",
+                        b->s->op, b->s->op);
   return ac_sprintf(b->a,
                     "#include \"%s\"\n"
                     "#line 1 \"acsim_entry\"\n"
@@ -377,12 +416,12 @@ static char *entry_text(ac_builder *b, const char *kernel) {
                     "template <class... A> void run(void (*f)(A...), void *const *p) { call(f, p, typename "
                     "make<sizeof...(A)>::type()); }\n"
                     "template <class... A> constexpr int count(void (*)(A...)) { return sizeof...(A); }\n"
-                    "}\n"
+                    "}\n%s"
                     "extern \"C\" __attribute__((visibility(\"default\"))) int acsim_entry_args() { return "
-                    "acsim_entry::count(&::%s); }\n"
+                    "acsim_entry::count(&ACSIM_ENTRY_FIRST); }\n"
                     "extern \"C\" __attribute__((visibility(\"default\"))) void acsim_entry_run(void *const *p) { "
-                    "acsim_entry::run(&::%s, p); }\n",
-                    kernel, b->s->op, b->s->op);
+                    "acsim_entry_choose(p); }\n",
+                    kernel, choice);
 }
 
 const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec *args) {
@@ -422,7 +461,8 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
   ac_build_args(b, &args, c->std);
   if (c->std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
   if (c->std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
-  if (b->s->form == AC_SIM_DIRECT)                     /* its exported functions carry no visibility of their own */
+  if (b->s->form == AC_SIM_MSOPGEN) ac_push(a, &args, "-DACSIM_TPL_KERNEL=1"); /* its host code is elsewhere */
+  if (b->s->form == AC_SIM_DIRECT) /* its exported functions carry no visibility of their own */
     ac_push(a, &args, "-fvisibility=default");
   ac_build_chip_args(b, &args);
   const char *own = described ? strstr(described, "//@ struct ") : NULL;
@@ -444,7 +484,9 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
     ac_push(a, &args, h);
   }
   if (b->s->form == AC_SIM_MSOPGEN) {
-    char *entry = entry_text(b, source), *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
+    const char *choice = NULL;
+    if (ac_build_is_template(b, c) && !(choice = ac_build_template(b, &args, source, column))) return NULL;
+    char *entry = entry_text(b, source, choice), *w = ac_path_join(a, b->scratch, "acsim_entry.cpp");
     if (!ac_write_file(w, entry, strlen(entry), b->d)) return NULL;
     source = w;
   }

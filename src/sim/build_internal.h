@@ -31,6 +31,13 @@ char *ac_build_key(ac_builder *b, const ac_sources *c, const ac_strvec *args, co
 /* Runs the compiler in the sandbox on `source`; the library lands at `final` at once or not at all. `shown`: its name in messages. */
 bool ac_build_compile(ac_builder *b, const ac_strvec *args, const char *source, const char *const *more,
                       const char *shown, const char *final);
+/* What the preprocessor makes of `source`, with the same arguments; NULL with a diagnostic. */
+char *ac_build_preprocess(ac_builder *b, const ac_strvec *args, const char *source, const char *shown);
+/* build_template.c. Whether the project's kernel is a template. */
+bool ac_build_is_template(const ac_builder *b, const ac_sources *c);
+/* C++ text that runs the instance of such a kernel which the tiling key names, for each that ASCENDC_TPL_SEL declares. `column`: the
+ * dtypes that are built for, or NULL. NULL with a diagnostic. */
+char *ac_build_template(ac_builder *b, const ac_strvec *args, const char *source, const char *column);
 /* Relative to b->root where it is below it: what is cached serves a copy of the project, too. */
 const char *ac_build_relative(const ac_builder *b, const char *path);
 /* build_cache.c. The stamp of a cached file, from what the compiler read (rules of make); a file that has changed since `start` leaves it

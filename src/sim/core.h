@@ -20,6 +20,7 @@ typedef enum {
   ACSIM_INOUT,     /* holds data already; as an output otherwise */
   ACSIM_WORKSPACE, /* written any number of times; reading an unwritten byte is "read-poison" */
   ACSIM_TILING,    /* the tiling data: read only */
+  ACSIM_CONSTANT,  /* what the kernel's binary holds: read only, no argument of the launch */
 } acsim_kind;
 
 enum { ACSIM_POISON = 0xa5 };

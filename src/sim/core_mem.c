@@ -215,7 +215,13 @@ acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p) {
     else
       hi = mid;
   }
+  /* what lies behind the binary's constants is not near them: they are no place to count from */
+  while (lo && s->gms.data[lo - 1]->b.kind == ACSIM_CONSTANT && p >= s->gms.data[lo - 1]->end) lo--;
   return lo ? s->gms.data[lo - 1] : NULL;
+}
+
+static bool read_only(const acsim_gm *m) {
+  return m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING || m->b.kind == ACSIM_CONSTANT;
 }
 
 acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *p) {
@@ -343,7 +349,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   acsim_gm *m = acsim_gm_home(b->s, g, p);
   if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at);
   if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
-  if (how != GM_READ && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) {
+  if (how != GM_READ && read_only(m)) {
     acsim_fault(b->s, b, "write-to-input", at, "%s writes to %s, which is an input", op, m->b.name);
     return false;
   }
@@ -369,7 +375,7 @@ int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_
   const uint8_t *p = g->ptr + off;
   acsim_gm *m = acsim_gm_home(b->s, g, p);
   if (!m || p >= m->end || p < m->start + m->b.system) return 0;
-  if (write && (m->b.kind == ACSIM_INPUT || m->b.kind == ACSIM_TILING)) return 0;
+  if (write && read_only(m)) return 0;
   return m->end - p < bytes ? m->end - p : bytes;
 }
 

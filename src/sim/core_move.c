@@ -9,6 +9,11 @@ static void written(acsim_block *b, const acsim_local *t, int64_t off, int64_t n
   memset(acsim_state(b, t, off), 0xff, (size_t)n);
 }
 
+/* Transposes move what is undefined, as copies inside UB do: a fault only when somebody uses it. What the memory holds and which of it is
+ * defined are moved alike, so each goes through the same function. */
+typedef uint8_t *(*plane_fn)(acsim_block *b, const acsim_local *t, int64_t off);
+static const plane_fn PLANES[] = {acsim_data, acsim_state};
+
 /* dst and another operand must not share memory. */
 static void check_apart(acsim_block *b, const char *op, acsim_at at, const acsim_local *x, int64_t xn,
                         const acsim_local *y, int64_t yn) {
@@ -29,15 +34,16 @@ void acsim_transpose16(int32_t type, const acsim_local *dst, const acsim_local *
                 ac_dtypes[type].cpp);
     return;
   }
-  acsim_access x[] = {{"dst", dst, 0, 512, BLOCK, ACSIM_WRITE}, {"src", src, 0, 512, BLOCK, ACSIM_READ}};
+  acsim_access x[] = {{"dst", dst, 0, 512, BLOCK, ACSIM_WRITE}, {"src", src, 0, 512, BLOCK, ACSIM_READ | ACSIM_SOFT}};
   if (!acsim_touch(b, AC_PIPE_V, "Transpose", AT, x, 2)) return;
   if (dst->addr != src->addr) check_apart(b, "Transpose", AT, dst, 512, src, 512);
-  uint16_t in[256], out[256];
-  memcpy(in, acsim_data(b, src, 0), sizeof in);
-  for (int r = 0; r < 16; r++)
-    for (int c = 0; c < 16; c++) out[c * 16 + r] = in[r * 16 + c];
-  memcpy(acsim_data(b, dst, 0), out, sizeof out);
-  written(b, dst, 0, 512);
+  for (size_t p = 0; p < AC_COUNT(PLANES); p++) {
+    uint16_t in[256], out[256];
+    memcpy(in, PLANES[p](b, src, 0), sizeof in);
+    for (int r = 0; r < 16; r++)
+      for (int c = 0; c < 16; c++) out[c * 16 + r] = in[r * 16 + c];
+    memcpy(PLANES[p](b, dst, 0), out, sizeof out);
+  }
 }
 
 /* 16 rows of one block each to 16 blocks. 2 bytes: the transpose. 4 bytes: 16 x 8 to 8 x 16, a row of the result in two
@@ -93,10 +99,10 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
   for (int k = 0; k < c->repeat; k++) {
     /* a single repeat starts at the lists' addresses only if its steps are 0 */
     int64_t n = c->repeat == 1 ? 1 : k, od = n * c->dst_step * BLOCK, os = n * c->src_step * BLOCK;
-    uint8_t in[16][BLOCK], out[16][BLOCK];
     acsim_access x[32];
     for (int i = 0; i < 16; i++) {
-      x[i] = (acsim_access){"src", &src[i], os + (half && c->src_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_READ};
+      x[i] = (acsim_access){
+          "src", &src[i], os + (half && c->src_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_READ | ACSIM_SOFT};
       x[16 + i] =
           (acsim_access){"dst", &dst[i], od + (half && c->dst_high ? 16 : 0), half ? 16 : BLOCK, 1, ACSIM_WRITE};
       if (src[i].addr % BLOCK || dst[i].addr % BLOCK) {
@@ -106,14 +112,14 @@ void acsim_trans_5hd(const acsim_local dst[16], const acsim_local src[16], const
       }
     }
     if (!acsim_touch(b, AC_PIPE_V, "TransDataTo5HD", AT, x, 32)) return;
-    for (int i = 0; i < 16; i++) {
-      memcpy(in[i], acsim_data(b, &src[i], os), BLOCK);
-      memcpy(out[i], acsim_data(b, &dst[i], od), BLOCK);
-    }
-    transpose_blocks(&f, in, out);
-    for (int i = 0; i < 16; i++) {
-      memcpy(acsim_data(b, &dst[i], od), out[i], BLOCK);
-      written(b, &dst[i], x[16 + i].off, x[16 + i].bytes);
+    for (size_t p = 0; p < AC_COUNT(PLANES); p++) {
+      uint8_t in[16][BLOCK], out[16][BLOCK];
+      for (int i = 0; i < 16; i++) {
+        memcpy(in[i], PLANES[p](b, &src[i], os), BLOCK);
+        memcpy(out[i], PLANES[p](b, &dst[i], od), BLOCK);
+      }
+      transpose_blocks(&f, in, out);
+      for (int i = 0; i < 16; i++) memcpy(PLANES[p](b, &dst[i], od), out[i], BLOCK);
     }
   }
 }
@@ -161,19 +167,20 @@ void acsim_transpose_shape(int32_t kind, int32_t type, const acsim_local *dst, c
   /* docs/zh, Transpose, table of temporary memory: planes of h0 x w0 elements, one block wide */
   int64_t planes = kind == NCHW2NHWC ? c + 2 : 2 * c + 1, temporary = planes * (es == 1 ? 32 : 16) * BLOCK;
   acsim_access x[] = {{"dst", dst, 0, bytes, BLOCK, ACSIM_WRITE},
-                      {"src", src, 0, bytes, BLOCK, ACSIM_READ},
+                      {"src", src, 0, bytes, BLOCK, ACSIM_READ | ACSIM_SOFT},
                       {"the temporary memory", tmp, 0, temporary, BLOCK, ACSIM_WRITE}};
   if (!acsim_touch(b, AC_PIPE_V, "Transpose", AT, x, 3)) return;
   check_apart(b, "Transpose", AT, dst, bytes, src, bytes);
   check_apart(b, "Transpose", AT, dst, bytes, tmp, temporary);
   check_apart(b, "Transpose", AT, src, bytes, tmp, temporary);
-  uint8_t *d = acsim_data(b, dst, 0), *s = acsim_data(b, src, 0);
   int64_t rows = kind == NCHW2NHWC ? c : hw, columns = kind == NCHW2NHWC ? hw : c;
-  for (int64_t k = 0; k < n; k++)
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t j = 0; j < columns; j++)
-        memcpy(d + ((k * columns + j) * rows + i) * es, s + ((k * rows + i) * columns + j) * es, (size_t)es);
-  written(b, dst, 0, bytes);
+  for (size_t p = 0; p < AC_COUNT(PLANES); p++) {
+    uint8_t *d = PLANES[p](b, dst, 0), *s = PLANES[p](b, src, 0);
+    for (int64_t k = 0; k < n; k++)
+      for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+          memcpy(d + ((k * columns + j) * rows + i) * es, s + ((k * rows + i) * columns + j) * es, (size_t)es);
+  }
   memset(acsim_state(b, tmp, 0), 0, (size_t)x[2].bytes);
 }
 

@@ -211,12 +211,23 @@ void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int
 
 /* ---- the count form of element-wise instructions ---- */
 
-/* Bits of dst are defined where those of the sources are. */
-static void bitwise_state(const call *c, int64_t bytes) {
+/* Bits of the result are defined where those of both sources are, and where one source decides alone: a defined 0 of And, a defined 1 of
+ * Or. sa, sb: which bits of a and b are defined. */
+static void bitwise_state(int op, uint8_t *d, const uint8_t *sa, const uint8_t *sb, const uint8_t *a,
+                          const uint8_t *b, int64_t bytes) {
+  uint8_t zero = op == ACSIM_OP_And ? 0xff : 0; /* the value that decides, inverted */
+  for (int64_t i = 0; i < bytes; i++)
+    d[i] = (uint8_t)((sa[i] & sb[i]) | (sa[i] & (a[i] ^ zero)) | (sb[i] & (b[i] ^ zero)));
+}
+static void known_bits(const call *c, int64_t bytes) {
   const acsim_vector *v = c->v;
   uint8_t *d = acsim_state(c->b, v->dst, 0);
-  const uint8_t *a = acsim_state(c->b, v->a, 0), *b = v->b ? acsim_state(c->b, v->b, 0) : a;
-  for (int64_t i = 0; i < bytes; i++) d[i] = a[i] & b[i];
+  const uint8_t *sa = acsim_state(c->b, v->a, 0);
+  if (v->b)
+    bitwise_state(v->op, d, sa, acsim_state(c->b, v->b, 0), acsim_data(c->b, v->a, 0), acsim_data(c->b, v->b, 0),
+                  bytes);
+  else
+    memmove(d, sa, (size_t)bytes);
 }
 
 /* A Cast that overlaps itself works repeat by repeat, as the unit does. */
@@ -249,14 +260,12 @@ static void elementwise(const call *c) {
   uint8_t *d = acsim_data(c->b, v->dst, 0);
   bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es &&
               start(v->a) < start(v->dst) + n * c->ds;
+  if (bitwise(v->op)) known_bits(c, n * c->ds); /* before it writes over its sources */
   if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es)
     cast_in_place(c, n);
   else
     acsim_vec_compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
-  if (bitwise(v->op))
-    bitwise_state(c, n * c->ds);
-  else
-    mark(c, v->dst, 0, n * c->ds);
+  if (!bitwise(v->op)) mark(c, v->dst, 0, n * c->ds);
   acsim_undefined_mark(c, lanes, n);
 }
 
@@ -393,11 +402,11 @@ static void gather_state(const call *c, uint8_t *to, const acsim_local *t, int64
     if (lane_on(c->v->repeat, k))
       memcpy(to + k * c->es, acsim_state(c->b, t, off + lane_offset(k, c->es, block_stride)), (size_t)c->es);
 }
-static void scatter_state(const call *c, const uint8_t *a, const uint8_t *b, int64_t off) {
+static void scatter_state(const call *c, const uint8_t *a, int64_t off) {
   for (int k = 0; k < c->lanes; k++) {
     if (!lane_on(c->v->repeat, k)) continue;
     uint8_t *d = acsim_state(c->b, c->v->dst, off + lane_offset(k, c->es, c->v->repeat->dst_block));
-    for (int j = k * c->es; j < (k + 1) * c->es; j++) *d++ = a[j] & (c->v->b ? b[j] : 0xff);
+    memcpy(d, a + k * c->es, (size_t)c->es);
   }
 }
 
@@ -407,7 +416,7 @@ static bool one_repeat(const call *c, int k, acsim_undefined *u) {
   const acsim_repeat *r = v->repeat;
   bool bits = passes_on(v->op), old = reads_dst(v->op);
   int soft = ACSIM_READ | ACSIM_SOFT;
-  uint8_t sa[REPEAT_BYTES], sb[REPEAT_BYTES];
+  uint8_t sa[REPEAT_BYTES] = {0}, sb[REPEAT_BYTES] = {0};
   uint8_t a[REPEAT_BYTES] = {0}, b[REPEAT_BYTES] = {0}, d[REPEAT_BYTES] = {0};
   int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
           ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
@@ -422,9 +431,10 @@ static bool one_repeat(const call *c, int k, acsim_undefined *u) {
   if (v->b) acsim_vec_gather_repeat(c, b, v->b, ob, c->es, r->b_block);
   if (old) acsim_vec_gather_repeat(c, d, v->dst, od, c->ds, r->dst_block);
   if (bits) gather_state(c, sa, v->a, oa, r->a_block), gather_state(c, sb, v->b, ob, r->b_block);
+  if (bits && v->b) bitwise_state(v->op, sa, sa, sb, a, b, (int64_t)c->lanes * c->es);
   acsim_vec_compute(c, d, a, b, c->lanes);
   scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
-  if (bits) scatter_state(c, sa, sb, od);
+  if (bits) scatter_state(c, sa, od);
   acsim_undefined_scatter(c, u, od);
   return true;
 }

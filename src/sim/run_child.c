@@ -413,7 +413,13 @@ static int run_msopgen(const ac_run_job *j) {
   acsim_entry_args_fn count = (acsim_entry_args_fn)ac_run_need(o, h, "acsim_entry_args");
   entry e = {.run = (acsim_entry_run_fn)ac_run_need(o, h, "acsim_entry_run")};
   if (!count || !e.run || o->call.block_dim == 0) return 0;
+  acsim_entry_has_fn has = (acsim_entry_has_fn)ac_run_symbol(h, "acsim_entry_has");
+  if (has && !has((unsigned long)o->tiling_key))
+    return ac_run_problem_note(o, AC_RUN_HOST_MISFIT,
+                               "the tiling key %lld is none of those that ASCENDC_TPL_SEL declares for kernel %s",
+                               (long long)o->tiling_key, j->lib->spec.op);
   acsim_session *s = ac_run_session_open(j);
+  ac_run_add_constants(s, h);
   int n = gather_args(j, s, &e);
   uint64_t *shapes = shape_output(j, s);
   if (shapes) e.args[n++] = shapes;
@@ -494,6 +500,7 @@ static int run_direct(const ac_run_job *j) {
   o->workspace = bytes;
   if (j->opts->tiling_only) return 0;
   acsim_session *s = ac_run_session_open(j);
+  ac_run_add_constants(s, h);
   void *w = ac_run_map(o, bytes);
   if (o->problem) return 0;
   if (w)

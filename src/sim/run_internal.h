@@ -21,6 +21,8 @@ bool ac_run_used(const char *path);
 
 /* The kernel's wrapper exports these (see entry_text in build.c). */
 typedef int32_t (*acsim_entry_args_fn)(void);
+/* Of a kernel that is a template: whether it has an instance for this tiling key. */
+typedef int32_t (*acsim_entry_has_fn)(unsigned long key);
 typedef void (*acsim_entry_run_fn)(void *const *args);
 
 /* How far the child came; kept in shared memory so that the parent can say where it died. */
@@ -136,6 +138,8 @@ int ac_run_kernel_child(const ac_run_job *j);
 AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, const char *fmt, ...);
 /* dlopen and dlsym that note the problem; NULL then. */
 void *ac_run_load(ac_run_shared *o, const char *so);
+/* run_constants.c. What the kernel's library holds of constants may be read as global memory. */
+void ac_run_add_constants(acsim_session *s, void *library);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
 

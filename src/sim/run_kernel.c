@@ -242,6 +242,7 @@ int ac_run_kernel_child(const ac_run_job *j) {
   if (!make_tiling(&k, h)) return 0;
   o->tiling_key = (int64_t)j->launch->tiling_key;
   k.s = ac_run_session_open(j);
+  ac_run_add_constants(k.s, h);
   if (!match(&k)) return 0;
   o->stage = AC_STAGE_BLOCKS;
   acsim_set_tiling_key(k.s, j->launch->tiling_key);

@@ -8,9 +8,15 @@ static void put(fz_machine *m, fz_view v, int64_t off, const uint8_t *from, int6
   memset(fz_st(m, v, off), 0xff, (size_t)n);
 }
 
+/* With which of it is defined (transposes, as copies inside UB). */
+static void put_with(fz_machine *m, fz_view v, int64_t off, const uint8_t *from, const uint8_t *state, int64_t n) {
+  memcpy(fz_at(m, v, off), from, (size_t)n);
+  memcpy(fz_st(m, v, off), state, (size_t)n);
+}
+
 /* 16 x 16 of 2 bytes; src and dst may be the same (Transpose, constraints). */
 static void transpose16(fz_machine *m, const fz_case *c) {
-  uint8_t in[512];
+  uint8_t in[512], state[512];
   if (c->type != ACSIM_I16 && c->type != ACSIM_U16 && c->type != ACSIM_F16) {
     fz_fault(m, "no-such-dtype");
     return;
@@ -20,10 +26,11 @@ static void transpose16(fz_machine *m, const fz_case *c) {
   bool ok = fz_inside(m, c->dst, 0, 512);
   if (!fz_inside(m, c->a, 0, 512) || !ok) return;
   if (fz_at(m, c->dst, 0) != fz_at(m, c->a, 0) && fz_meet(m, c->dst, 512, c->a, 512)) fz_fault(m, "overlap");
-  if (!fz_written(m, c->a, 0, 512)) fz_fault(m, "read-poison");
   memcpy(in, fz_at(m, c->a, 0), 512);
+  memcpy(state, fz_st(m, c->a, 0), 512);
   for (int r = 0; r < 16; r++)
-    for (int k = 0; k < 16; k++) put(m, c->dst, (k * 16 + r) * 2, in + (r * 16 + k) * 2, 2);
+    for (int k = 0; k < 16; k++)
+      put_with(m, c->dst, (k * 16 + r) * 2, in + (r * 16 + k) * 2, state + (r * 16 + k) * 2, 2);
 }
 
 enum { ND2ND_B16 = 10, NCHW2NHWC = 11, NHWC2NCHW = 12 };
@@ -57,13 +64,13 @@ static void transpose_shape(fz_machine *m, const fz_case *c) {
     fz_fault(m, "overlap");
     return;
   }
-  if (!fz_written(m, c->a, 0, bytes)) fz_fault(m, "read-poison");
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < ch; j++)
       for (int64_t k = 0; k < hw; k++) {
         int64_t chw = (i * ch + j) * hw + k, hwc = (i * hw + k) * ch + j;
         bool there = c->mode == NCHW2NHWC;
-        put(m, c->dst, (there ? hwc : chw) * es, fz_at(m, c->a, (there ? chw : hwc) * es), es);
+        int64_t from = (there ? chw : hwc) * es;
+        put_with(m, c->dst, (there ? hwc : chw) * es, fz_at(m, c->a, from), fz_st(m, c->a, from), es);
       }
   memset(fz_st(m, c->c, 0), 0, (size_t)tmp);
 }
@@ -86,7 +93,7 @@ static void five_hd(fz_machine *m, const fz_case *c) {
   int bytes = es == 1 ? 16 : 32;
   for (int64_t k = 0; k < p->repeat; k++) {
     int64_t n = p->repeat == 1 ? 1 : k, od = n * p->dst_step * 32, os = n * p->src_step * 32;
-    uint8_t in[16][32];
+    uint8_t in[16][32], state[16][32];
     bool ok = true;
     for (int i = 0; i < 16; i++) {
       ok = fz_inside(m, c->list[16 + i], os + src_half, bytes) && ok;
@@ -95,14 +102,14 @@ static void five_hd(fz_machine *m, const fz_case *c) {
     if (!ok) return;
     for (int i = 0; i < 16; i++) {
       uint8_t *s = fz_at(m, c->list[16 + i], os + src_half);
-      if (!fz_written(m, c->list[16 + i], os + src_half, bytes)) fz_fault(m, "read-poison");
       fz_track_read(m, s, bytes, k);
       memcpy(in[i], s, (size_t)bytes);
+      memcpy(state[i], fz_st(m, c->list[16 + i], os + src_half), (size_t)bytes);
     }
     for (int r = 0; r < 16; r++)
       for (int x = 0; x < columns; x++) {
         int row = es == 4 ? 2 * x + r / 8 : x, place = es == 4 ? r % 8 : r;
-        put(m, c->list[row], od + dst_half + place * es, in[r] + x * es, es);
+        put_with(m, c->list[row], od + dst_half + place * es, in[r] + x * es, state[r] + x * es, es);
       }
     for (int i = 0; i < 16; i++) fz_track_write(m, fz_at(m, c->list[i], od + dst_half), bytes, k);
   }

@@ -240,6 +240,18 @@ static bool reads_dst(int op) {
 static bool bitwise(int op) {
   return op == ACSIM_OP_And || op == ACSIM_OP_Or || op == ACSIM_OP_Not || op == ACSIM_OP_Copy;
 }
+/* Of one byte: 0 and anything is 0, 1 or anything is 1, whatever the other bit would be (docs/simulator.md, Poison). */
+static uint8_t known_bits(fz_machine *m, const fz_case *c, int64_t oa, bool has_b, int64_t ob) {
+  uint8_t sa = *fz_st(m, c->a, oa), known = 0;
+  if (!has_b) return sa;
+  uint8_t sb = *fz_st(m, c->b, ob), a = *fz_at(m, c->a, oa), b = *fz_at(m, c->b, ob);
+  for (int i = 0; i < 8; i++) {
+    bool ka = sa >> i & 1, kb = sb >> i & 1, decides = c->op == ACSIM_OP_Or;
+    bool one = (ka && (a >> i & 1) == decides) || (kb && (b >> i & 1) == decides);
+    if ((ka && kb) || one) known |= (uint8_t)(1 << i);
+  }
+  return known;
+}
 
 static void value(const fz_machine *m, const fz_case *c, uint8_t *out, const uint8_t *d, const uint8_t *a,
                   const uint8_t *b) {
@@ -495,7 +507,7 @@ static void elementwise(fz_machine *m, const fz_case *c) {
       value(m, c, o, fz_at(m, c->dst, od), has_a ? fz_at(m, c->a, oa) : NULL, has_b ? fz_at(m, c->b, ob) : NULL);
       for (int j = 0; j < sd.bytes; j++) {
         uint8_t known = lane ? 0xff : 0; /* what comes of undefined lanes is undefined (docs/simulator.md, Poison) */
-        if (bitwise(c->op)) known = *fz_st(m, c->a, oa + j) & (has_b ? *fz_st(m, c->b, ob + j) : 0xff);
+        if (bitwise(c->op)) known = known_bits(m, c, oa + j, has_b, ob + j);
         o[8 + j] = known;
       }
       fz_lane next = end;

@@ -24,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import values  # noqa: E402
 import vendor_cases  # noqa: E402
+import vendor_cases_math  # noqa: E402, F401
 
 NOT_TILING = re.compile(r"op_api|fallback|_cache_tiling|_proto\.")
 
@@ -39,8 +40,9 @@ class Repositories:
         for root in self.roots:
             for d in glob.glob(root + "/*/*/") + glob.glob(root + "/experimental/*/*/"):
                 if os.path.isdir(d + "op_kernel"):
-                    name = os.path.basename(d[:-1])
-                    self.folders.setdefault(("experimental/" if "/experimental/" in d else "") + name, d[:-1])
+                    name = ("experimental/" if "/experimental/" in d else "") + os.path.basename(d[:-1])
+                    self.folders.setdefault(name, d[:-1])
+                    self.folders.setdefault(("ops-nn/" if root == self.roots[0] else "ops-math/") + name, d[:-1])
 
     def stage(self, op, folder):
         """op_kernel of the operator, and of every folder that its sources name by ../."""
@@ -70,15 +72,15 @@ class Repositories:
     def host(self, folder, case):
         """The operator's definition, tiling and shape functions, and what opbase has beside its headers."""
         files = []
-        # where both are there, both register the operator, and CANN's build takes the one of the chip
-        arch = "arch22/" if os.path.isdir(folder + "/op_host/arch22") else "arch35/"
+        # where several are there, each registers the operator, and CANN's build takes the one of the chip
+        arch = next((a + "/" for a in ("arch22", "arch32") if os.path.isdir(f"{folder}/op_host/{a}")), "arch35/")
         for pattern in ("", arch, "op_tiling/"):
             files += sorted(glob.glob(f"{folder}/op_host/{pattern}*.cpp"))
         files += [os.path.normpath(folder + "/" + f) for f in case.get("host", [])]
         skip = case.get("skip")
         files = [f for f in files if not NOT_TILING.search(f[len(folder):]) and not (skip and re.search(skip, f))]
         base = self.opbase + "/src/op_common/"
-        return files + [base + f for f in ("log/log.cpp", "op_host/tiling_util.cpp", "op_host/util/shape_util.cpp",
+        return files + [base + f for f in case.get("opbase", [])] + [base + f for f in ("log/log.cpp", "op_host/tiling_util.cpp", "op_host/util/shape_util.cpp",
                                            "op_host/util/math_util.cpp")]
 
     def includes(self, folder):

@@ -290,24 +290,3 @@ def logit(dtype, shape):
 def squared_relu(dtype, shape):
     x = uniform("input", dtype, shape)
     return dict(type="SquaredRelu", tensors=[(x, "in"), (out("output", dtype, np.maximum(x.value, 0) ** 2), "out")])
-
-
-@many("is_finite", ("fp32", ("float32", (70, 513))), ("fp16", ("float16", (8192,))))
-def is_finite(dtype, shape):
-    x = uniform("x", dtype, shape)
-    v = x.value
-    v.flat[::7], v.flat[3::11] = np.inf, np.nan
-    x = Tensor("x", dtype, shape, v)
-    return dict(type="IsFinite", tensors=[(x, "in"), (out("y", "bool", np.isfinite(v).astype(np.uint8)), "out")])
-
-
-@many("cross", ("fp32", ("float32", (70, 3))), ("fp16", ("float16", (515, 3))))
-def cross(dtype, shape):
-    a, b = uniform("x1", dtype, shape), uniform("x2", dtype, shape)
-    return dict(type="Cross", attrs={"dim": -1}, tensors=[(a, "in"), (b, "in"), (out("y", dtype, np.cross(a.value, b.value), tol=WIDE[dtype]), "out")])
-
-
-@many("grouped_bias_add_grad", ("fp32", ("float32", (8, 64, 256))), ("fp16", ("float16", (5, 33, 520))))
-def grouped_bias_add_grad(dtype, shape):
-    x = uniform("grad_y", dtype, shape)
-    return dict(type="GroupedBiasAddGrad", attrs={"group_idx_type": 0}, tensors=[(x, "in"), (absent("group_idx", "int32"), "in"), (out("grad_bias", dtype, x.value.sum(1), tol=WIDE[dtype]), "out")])

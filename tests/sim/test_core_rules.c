@@ -291,10 +291,35 @@ static void poison_in_a_gap(void) {
 static void poison_passes(void) { /* And and Copy with repeats pass undefined bits on, as the count forms do */
   acsim_repeat r = first(128, 1);
   *state(3) = 0x0f;
+  *(uint8_t *)data(2048 + 3) = 0xff; /* decides nothing */
   vec(ACSIM_OP_And, ACSIM_U16, ACSIM_U16, &r, 0, 4096, 0, 2048, 0, 0);
   assert_int_equal(*state(4099), 0x0f);
   vec(ACSIM_OP_Copy, ACSIM_U16, ACSIM_U16, &r, 0, 8192, 0, -1, 0, 0);
   assert_int_equal(*state(8195), 0x0f);
+}
+/* 0 and anything is 0, 1 or anything is 1; what is undefined decides nothing, whatever it holds. With repeats and by count. */
+static void poison_decided(void) {
+  acsim_repeat r = first(128, 1);
+  for (int by_count = 0; by_count < 2; by_count++) {
+    *(uint8_t *)data(3) = 0, *state(3) = 0x0f;
+    *(uint8_t *)data(2048 + 3) = 0xcc, *state(2048 + 3) = 0xff;
+    vec(ACSIM_OP_And, ACSIM_U16, ACSIM_U16, by_count ? NULL : &r, by_count ? 128 : 0, 4096, 0, 2048, 0, 0);
+    assert_int_equal(*state(4099), 0x3f);
+    vec(ACSIM_OP_Or, ACSIM_U16, ACSIM_U16, by_count ? NULL : &r, by_count ? 128 : 0, 8192, 0, 2048, 0, 0);
+    assert_int_equal(*state(8195), 0xcf);
+  }
+}
+/* Transposes move what is undefined, as copies inside UB do. */
+static void poison_transposed(void) {
+  acsim_local to = at(4096), wide[16], high[16];
+  *state(2 * (16 * 3 + 5)) = 0;
+  acsim_transpose16(ACSIM_U16, &to, &ub, HERE);
+  assert_int_equal(*state(4096 + 2 * (16 * 5 + 3)), 0);
+  assert_int_equal(*state(4096 + 2 * (16 * 3 + 5)), 0xff);
+  for (uint32_t i = 0; i < 16; i++) wide[i] = at(i * 32), high[i] = at(8192 + i * 32);
+  acsim_trans_5hd(high, wide, &(acsim_5hd){.type = ACSIM_U16, .repeat = 1}, HERE);
+  assert_int_equal(*state(8192 + 2 * (16 * 5 + 3)), 0);
+  assert_int_equal(*state(8192 + 2 * (16 * 3 + 5)), 0xff);
 }
 static void merge_poison(void) {
   acsim_local lists[4] = {at(0), at(64), ub, ub}, dst = at(4096);
@@ -414,6 +439,8 @@ static const struct {
     GOOD(reduce_registers),
     GOOD(poison_in_a_gap),
     GOOD(poison_passes),
+    GOOD(poison_decided),
+    GOOD(poison_transposed),
     GOOD(sum_in_src1),
     {"shift_too_far", shift_too_far, "field-limit"},
     {"gather_mask_pattern", gather_mask_pattern, "field-limit"},

@@ -369,6 +369,7 @@ struct acsim_impl {
   InferDataTypeKernelFunc infer_dtype;
   TilingParseFunc parse;
   void *(*compile_info)();
+  uint64_t needs_data; /* a bit an input: its values are there */
   acsim_impl *next;
 };
 inline acsim_impl *acsim_impl_first = nullptr;
@@ -397,10 +398,18 @@ public:
     return *this;
   }
   template <class F> OpImplRegisterV2 &GenSimplifiedKey(F) { return *this; }
-  OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
-  OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
+  OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t> inputs) { return needs(inputs); }
+  OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t> inputs) { return needs(inputs); }
+  template <class P> OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t> inputs, P) {
+    return needs(inputs);
+  }
 
 private:
+  OpImplRegisterV2 &needs(std::initializer_list<int32_t> inputs) {
+    for (int32_t i : inputs)
+      if (i >= 0 && i < 64) node_->needs_data |= 1ull << i;
+    return *this;
+  }
   acsim_impl *node_;
 };
 } // namespace gert

@@ -170,6 +170,14 @@ inline bool fill_attrs(gert::ExtendedKernelContext &x, const ops::OpDef &op, acs
   return true;
 }
 
+/* The values of an input are there where the OpDef says ValueDepend, or the registration TilingInputsDataDependency. */
+inline bool has_data(const ops::OpDef &op, int32_t input) {
+  if (op.inputs[static_cast<size_t>(input)].depend != ops::IGNORE) return true;
+  for (const gert::acsim_impl *i = gert::acsim_impl_first; i; i = i->next)
+    if (!::strcmp(i->op, op.type) && input < 64 && i->needs_data >> input & 1) return true;
+  return false;
+}
+
 inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_host_call *c, attr_value *store) {
   x.call = c;
   x.type = op.type;
@@ -180,7 +188,7 @@ inline bool fill(gert::ExtendedKernelContext &x, const ops::OpDef &op, acsim_hos
     for (int32_t k = start[i]; k < start[i + 1]; k++) {
       if (c->inputs[k].absent) continue;
       fill_tensor(x.in[x.n_in], x.in_desc[x.n_in], c->inputs[k]);
-      if (op.inputs[static_cast<size_t>(i)].depend != ops::IGNORE) x.in[x.n_in].data = c->inputs[k].data;
+      if (has_data(op, i)) x.in[x.n_in].data = c->inputs[k].data;
       x.n_in++;
     }
     x.instances[i].count = x.n_in - x.instances[i].start;

@@ -68,6 +68,8 @@ typedef struct {
   double trace_timeout;  /* seconds; 0: 20 */
   int64_t max_elements;  /* verification budget a case; 0: the default */
   uint64_t seed;         /* of verification inputs; 0: the default */
+  const char *const *tunes; /* "name=value": choices for a DSL program's tunables; n_tunes of them */
+  int n_tunes;
 } ac_gen_options;
 #define AC_GEN_OPTIONS_INIT ((ac_gen_options){0})
 
@@ -158,6 +160,7 @@ typedef struct {
   int n_defines;
   bool optimise;                  /* compile with -O1 in place of -O0 */
   bool reverse;                   /* every input: blocks start, and atomics take effect, from the last to the first */
+  bool deterministic;             /* every input: tl.deterministic() and the tiling context's GetDeterministic() say yes */
   int threads;                    /* every input: host threads; 0: all */
   double timeout;                 /* every input: seconds for the run; 0: 60 */
   ac_hazard_check hazards;        /* every input: accesses that nothing orders */

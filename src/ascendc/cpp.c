@@ -164,6 +164,7 @@ char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e) {
                    : ac_sprintf(a, "static_cast<int64_t>(%s)", ac_cpp_expr(t, e->a));
   case AC_AE_BLOCK_IDX: return "static_cast<int64_t>(AscendC::GetBlockIdx())";
   case AC_AE_BLOCK_NUM: return "static_cast<int64_t>(AscendC::GetBlockNum())";
+  case AC_AE_DETERMINISTIC: return "deterministic";
   case AC_AE_CORES: return "Checked(cores)";
   case AC_AE_UB: return "Checked(ub)";
   case AC_AE_DIM:
@@ -252,6 +253,17 @@ static char *zero(ac_arena *a, ac_dtype d) {
                         : ac_sprintf(a, "static_cast<%s>(0)", ac_cpp_dtype(d));
 }
 
+/* Stores between these two combine with what global memory holds. */
+static void atomic(ac_cpp *t, const ac_acopy *c, bool on) {
+  static const char *const names[] = {
+      [AC_ATOMIC_ADD] = "SetAtomicAdd", [AC_ATOMIC_MAX] = "SetAtomicMax", [AC_ATOMIC_MIN] = "SetAtomicMin"};
+  if (c->atomic == AC_ATOMIC_NONE) return;
+  if (on)
+    ac_line(t, "AscendC::%s<%s>();", names[c->atomic], ac_cpp_dtype(dtype_of(t, c->ub)));
+  else
+    ac_line(t, "AscendC::SetAtomicNone();");
+}
+
 static void rows_copy(ac_cpp *t, const ac_acopy *c, const char *ub, const char *gm, const char *tail) {
   ac_line(t, "%s(%s, %s, %s, %s, %s, %s);%s", c->to_ub ? "AcLoadRows" : "AcStoreRows", c->to_ub ? ub : gm,
           c->to_ub ? gm : ub, ac_cpp_expr(t, c->rows), ac_cpp_expr(t, c->cols), ac_cpp_expr(t, c->gm_stride),
@@ -272,12 +284,15 @@ static void copy(ac_cpp *t, const ac_astmt *s) {
     return;
   }
   if (c->rows) {
+    atomic(t, c, true);
     rows_copy(t, c, ub, gm, trail(t, s));
+    atomic(t, c, false);
     return;
   }
   bool certain = c->cols->kind == AC_AE_INT && c->cols->i > 0;
   if (!certain) ac_open(t, "if (%s > 0)", inner(t, c->cols, 7));
   const char *from = c->to_ub ? gm : ub, *to = c->to_ub ? ub : gm;
+  atomic(t, c, true);
   if (c->exact) {
     ac_line(t, "AscendC::DataCopy(%s, %s, static_cast<uint32_t>(%s));%s", to, from, cols, trail(t, s));
   } else {
@@ -299,6 +314,7 @@ static void copy(ac_cpp *t, const ac_astmt *s) {
       ac_line(t, "AscendC::DataCopyPad(%s, %s, %s);%s", to, from, params, trail(t, s));
     if (certain) ac_close(t, "");
   }
+  atomic(t, c, false);
   if (!certain) ac_close(t, "");
 }
 

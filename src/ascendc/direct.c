@@ -71,14 +71,18 @@ static void make_plan(ac_emit_ctx *c, ac_cpp *t) {
   ac_open(t, "for (int32_t i = 0; i < %zu; i++)", n);
   ac_line(t, "views[i] = ShapeView{shapes[i], ranks[i]};");
   ac_close(t, "");
-  if (!c->p->attrs.len) ac_line(t, "(void)attrs;");
+  if (c->p->deterministic)
+    ac_comment(t, ac_sprintf(c->a, "attrs[%zu]: equal inputs shall give equal bits, always.", c->p->attrs.len));
+  else if (!c->p->attrs.len)
+    ac_line(t, "(void)attrs;");
   ac_buf args;
   ac_buf_init(&args, c->a);
   for (size_t i = 0; i < c->p->attrs.len; i++)
     ac_printf(&args, c->p->attrs.data[i].type == AC_AT_FLOAT ? ", attrs[%zu]" : ", static_cast<int64_t>(attrs[%zu])",
               i);
-  ac_line(t, "const char *why = ComputeTiling(views%s, static_cast<int64_t>(cores), static_cast<int64_t>(ub), plan);",
-          ac_buf_str(&args));
+  ac_line(t,
+          "const char *why = ComputeTiling(views%s, static_cast<int64_t>(cores), static_cast<int64_t>(ub), %splan);",
+          ac_buf_str(&args), c->p->deterministic ? ac_sprintf(c->a, "attrs[%zu] != 0, ", c->p->attrs.len) : "");
   ac_open(t, "if (why != nullptr)");
   ac_line(t, "snprintf(msg, len, \"%s: %%s\", why);", c->p->op);
   ac_line(t, "return 1;");
@@ -234,7 +238,8 @@ static void call_direct(ac_emit_ctx *c, ac_cpp *t) {
   ac_buf b;
   ac_buf_init(&b, c->a);
   for (size_t i = 0; i < c->p->attrs.len; i++) ac_printf(&b, "static_cast<double>(%s), ", c->p->attrs.data[i].name);
-  ac_line(t, "const double attrs[] = {%s0.0};", ac_buf_str(&b));
+  ac_line(t, "const double attrs[] = {%s%s};", ac_buf_str(&b),
+          c->p->deterministic ? "at::globalContext().deterministicAlgorithms() ? 1.0 : 0.0" : "0.0");
   ac_line(t, "auto *platform = platform_ascendc::PlatformAscendCManager::GetInstance();");
   ac_line(t, "const uint32_t cores = platform->GetCoreNumAiv();");
   ac_line(t, "uint64_t ub = 0;");

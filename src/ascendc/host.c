@@ -400,8 +400,8 @@ static void compute_tiling(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "Plans one call: partition of the cores, tiles, tiling key. Shapes are those of the inputs, then of "
                 "the outputs. Returns nullptr,");
   ac_comment(t, "or why this shape is refused.");
-  ac_line(t, "const char *ComputeTiling(const ShapeView *shapes%s, int64_t cores, int64_t ub, %s &plan)",
-          ac_host_attr_params(c), c->plan);
+  ac_line(t, "const char *ComputeTiling(const ShapeView *shapes%s, int64_t cores, int64_t ub, %s%s &plan)",
+          ac_host_attr_params(c), c->p->deterministic ? "bool deterministic, " : "", c->plan);
   ac_open(t, "%s", "");
   ac_line(t, "refusal[0] = 0;");
   ac_line(t, "plan = %s();", c->plan);

@@ -157,8 +157,8 @@ static void tiling_func(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   ac_line(t, "%s plan;", c->plan);
   ac_line(t,
           "const char *why = ComputeTiling(shapes%s, static_cast<int64_t>(platform.GetCoreNumAiv()), "
-          "static_cast<int64_t>(ub), plan);",
-          ac_host_attr_args(c));
+          "static_cast<int64_t>(ub), %splan);",
+          ac_host_attr_args(c), c->p->deterministic ? "context->GetDeterministic() != 0, " : "");
   ac_open(t, "if (why != nullptr)");
   ac_line(t, "fprintf(stderr, \"%s: %%s\\n\", why);", c->p->op);
   ac_line(t, "return ge::GRAPH_FAILED;");

@@ -111,6 +111,13 @@ static void guard(ac_emit_ctx *c, ac_cpp *t, const ac_guard *q) {
   refuse_unless(t, ac_sprintf(c->a, "%s %s %s", sym(c, q->a), op[q->kind], sym(c, q->b)), text);
 }
 
+/* The program says the shape of some output, and no graph does. */
+static bool says_shapes(const ac_emit_ctx *c) {
+  bool any = false;
+  for (int o = 0; o < c->n_out; o++) any |= c->p->tensors.data[c->n_in + o].dims != NULL;
+  return any && !matches(c);
+}
+
 static void outputs_agree(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "The outputs have the shapes that the inputs give them.");
   ac_open(t, "%s", "");
@@ -130,6 +137,7 @@ static void outputs_agree(ac_emit_ctx *c, ac_cpp *t) {
 }
 
 void ac_host_guards(ac_emit_ctx *c, ac_cpp *t) {
+  if (says_shapes(c)) outputs_agree(c, t);
   if (!matches(c) || !c->n_in) return;
   const ac_graph *g = c->o->graph;
   bool any = any_rank(c);
@@ -153,8 +161,51 @@ void ac_host_guards(ac_emit_ctx *c, ac_cpp *t) {
   outputs_agree(c, t);
 }
 
+static bool said_shape(ac_emit_ctx *c, ac_cpp *t, int o) {
+  const ac_aparam *p = &c->p->tensors.data[c->n_in + o];
+  if (!p->dims || matches(c)) return false;
+  ac_open(t, "%s", "");
+  ac_line(t, "int32_t rank = 0; // %s", p->name);
+  for (int d = 0; d < p->n_dims; d++) {
+    const ac_aoutdim *x = &p->dims[d];
+    if (x->size)
+      ac_line(t, "rank = AddSize(%s, dims[%d], rank);", ac_cpp_expr(t, x->size), o);
+    else
+      ac_line(t, "rank = AddSizes(shapes[%d], %s, %s, dims[%d], rank);", x->tensor,
+              x->from ? ac_cpp_expr(t, x->from) : "0",
+              x->to ? ac_cpp_expr(t, x->to) : ac_sprintf(c->a, "shapes[%d].rank", x->tensor), o);
+  }
+  ac_line(t, "outputs[%d] = ShapeView{dims[%d], rank};", o, o);
+  ac_close(t, "");
+  return true;
+}
+
+static const char add_size_text[] =
+    "inline int32_t AddSize(Checked size, int64_t *dims, int32_t rank)\n"
+    "{\n"
+    "    if (size < 0) {\n"
+    "        Refuse(\"the size of an output is negative\");\n"
+    "    }\n"
+    "    if (rank >= 16) {\n"
+    "        Refuse(\"an output has more than 16 dimensions\");\n"
+    "        return rank;\n"
+    "    }\n"
+    "    dims[rank] = size.v;\n"
+    "    return rank + 1;\n"
+    "}\n"
+    "// Sizes [from, to) of a shape, by Python's rules for slices.\n"
+    "inline int32_t AddSizes(const ShapeView &s, Checked from, Checked to, int64_t *dims, int32_t rank)\n"
+    "{\n"
+    "    int64_t a = from.v < 0 ? from.v + s.rank : from.v, b = to.v < 0 ? to.v + s.rank : to.v;\n"
+    "    for (int64_t i = a < 0 ? 0 : a; i < b && i < s.rank; i++) {\n"
+    "        rank = AddSize(s.dims[i], dims, rank);\n"
+    "    }\n"
+    "    return rank;\n"
+    "}\n";
+
 /* void OutputShapes(const ShapeView *inputs, attributes, int64_t (*dims)[16], ShapeView *outputs) */
 void ac_host_output_shapes(ac_emit_ctx *c, ac_cpp *t) {
+  if (says_shapes(c)) ac_puts(&t->b, add_size_text);
   ac_comment(t, "Shapes of the outputs from those of the inputs.");
   ac_line(t, "inline void OutputShapes(const ShapeView *shapes%s, int64_t (*dims)[16], ShapeView *outputs)",
           ac_host_attr_params(c));
@@ -164,6 +215,7 @@ void ac_host_output_shapes(ac_emit_ctx *c, ac_cpp *t) {
   if (!c->n_out || !c->n_in) ac_line(t, "(void)shapes;");
   for (int o = 0; o < c->n_out; o++) {
     int like = ac_shape_like(c, o);
+    if (said_shape(c, t, o)) continue;
     if (like >= 0) {
       ac_line(t, "outputs[%d] = shapes[%d]; // %s like %s", o, like, c->p->tensors.data[c->n_in + o].name,
               c->p->tensors.data[like].name);

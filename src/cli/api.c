@@ -197,6 +197,20 @@ static bool job_trace(ac_context *c, job *j) {
   return true;
 }
 
+/* "tunables" of the result: what a tuner may choose. */
+static void list_tunes(ac_context *c, const ac_cmodule *m) {
+  if (!m->tunes.len) return;
+  json_t *all = json_array();
+  for (size_t i = 0; i < m->tunes.len; i++) {
+    const ac_ctune *t = &m->tunes.data[i];
+    json_t *choices = json_array();
+    for (int k = 0; k < t->n_choices; k++) json_array_append_new(choices, json_integer(t->choices[k]));
+    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:o, s:i}", "name", t->name, "value", (json_int_t)t->value,
+                                         "default", (json_int_t)t->preset, "choices", choices, "line", t->loc.line));
+  }
+  json_object_set_new(c->result, "tunables", all);
+}
+
 /* What the planner built is printed and read back, so that messages cite the program that the user gets. */
 static bool job_program(ac_context *c, job *j) {
   if (ends_with(j->o->input, ".craft")) {
@@ -212,9 +226,11 @@ static bool job_program(ac_context *c, job *j) {
   ac_diags_source(&c->diags, j->craft_name, j->craft_text);
   j->module = ac_craft_parse(c->arena, j->craft_name, j->craft_text, &c->diags);
   if (!j->module) return false;
-  ac_craft_check_opts o = {.chip = j->chip};
-  return ac_craft_check(c->arena, j->module, &o, &c->diags) &&
-         ac_craft_prove(c->arena, j->module, &o, &j->verdicts, &c->diags);
+  ac_craft_check_opts o = {.chip = j->chip, .tunes = j->o->tunes, .n_tunes = j->o->n_tunes};
+  bool ok = ac_craft_check(c->arena, j->module, &o, &c->diags) &&
+            ac_craft_prove(c->arena, j->module, &o, &j->verdicts, &c->diags);
+  list_tunes(c, j->module);
+  return ok;
 }
 
 static bool job_lower(ac_context *c, job *j) {

@@ -49,7 +49,7 @@ typedef struct {
   ac_profile_options profile;
   ac_format_options format;
   ac_run_argument given[MAX_LIST];
-  list shapes, formats, tiling, tiling_headers, includes, defines;
+  list shapes, formats, tunes, tiling, tiling_headers, includes, defines;
   bool json, quiet;
   when colour;
 } arguments;
@@ -169,6 +169,7 @@ static bool take_run(arguments *a, int id, const char *v) {
     if (!number("threads", v, &x)) return false;
     a->run.threads = (int)x;
     break;
+  case OPT_DETERMINISTIC: a->run.deterministic = true; break;
   case OPT_RUN_TIMEOUT: return number("timeout", v, &a->run.timeout);
   case OPT_TRACE: a->profile.trace = v; break;
   case OPT_PLOT: a->profile.plot = v; break;
@@ -197,6 +198,7 @@ static bool take(arguments *a, int id, const char *v) {
   case OPT_SHAPE: return add(&a->shapes, v);
   case OPT_DTYPE: a->gen.dtype = v; break;
   case OPT_FORMAT: return add(&a->formats, v);
+  case OPT_TUNE: return add(&a->tunes, v);
   case OPT_NAME: a->gen.name = v; break;
   case OPT_CLASS: a->gen.class_name = v; break;
   case OPT_INIT: a->gen.init = v; break;
@@ -278,6 +280,8 @@ static int parse(const command_row *c, int argc, char **argv, arguments *a) {
   a->gen.n_shapes = a->verify.n_shapes = a->shapes.n;
   a->gen.formats = a->verify.formats = a->formats.values;
   a->gen.n_formats = a->verify.n_formats = a->formats.n;
+  a->gen.tunes = a->tunes.values;
+  a->gen.n_tunes = a->tunes.n;
   a->run.input = argv[optind];
   a->run.source = a->gen;
   a->run.formats = a->formats.values;

@@ -206,7 +206,20 @@ static void fill(ac_sim_tensor *t, uint64_t seed) {
   for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)((uint64_t)i * 7 + seed) % 11);
 }
 
-/* A DSL program has no graph: --shape says the shapes; a tensor without one is shaped like the first. */
+/* `y: tl.out[...]`: inputs come before outputs, so what it follows from is known. */
+static bool said_shape(ac_arena *a, const ac_program *p, const ac_target *t, const ac_gen_options *o,
+                       ac_sim_tensor *x, int at, ac_diags *d) {
+  ac_sim_tensor *all = AC_NEW_N(a, ac_sim_tensor, p->tensors.len + 1);
+  (void)o;
+  for (int k = 0; k < at; k++) all[k] = t->tensors[k];
+  ac_sim_attr none = {0};
+  if (!ac_sim_output_shapes(a, p, all, (int)p->tensors.len, &none, 0, d)) return false;
+  x->rank = all[at].rank;
+  memcpy(x->shape, all[at].shape, sizeof x->shape);
+  return true;
+}
+
+/* A DSL program has no graph: --shape says the shapes; a tensor without one has what the program says, or is shaped like the first. */
 static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options *o, ac_target *t, ac_diags *d) {
   room(a, t, p->tensors.len, 0);
   if (!all_shapes_used(a, p, o, d)) return false;
@@ -216,7 +229,10 @@ static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options
                        .dtype = w->dtype,
                        .output = w->dir != AC_TENSOR_IN,
                        .also_input = w->dir == AC_TENSOR_INOUT};
-    if (!shape_for(a, o, w->name, &x, d)) {
+    bool given = shape_for(a, o, w->name, &x, d);
+    if (!given && w->dims) {
+      if (!said_shape(a, p, t, o, &x, (int)i, d)) return false;
+    } else if (!given) {
       if (!i) {
         ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");
         ac_help(d, e, "give the shape of %s, and of every tensor that has another: --shape %s=7,1003", w->name,
@@ -355,6 +371,7 @@ ac_hazards ac_hazards_of(ac_hazard_check c) {
 ac_sim_opts ac_target_opts(const ac_run_options *o) {
   return (ac_sim_opts){.order = o->reverse ? AC_ORDER_REVERSE : AC_ORDER_FORWARD,
                        .threads = o->threads,
+                       .deterministic = o->deterministic,
                        .timeout = o->timeout,
                        .hazards = ac_hazards_of(o->hazards),
                        .sample = o->sample_blocks,

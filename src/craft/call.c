@@ -448,6 +448,8 @@ static ac_kval product(ac_chk *c, ac_cexpr *e) {
 }
 
 static ac_kval numel(ac_chk *c, const ac_cexpr *tensor) {
+  ac_sym *declared = ac_chk_declared_numel(c, tensor);
+  if (declared) return int_value(declared);
   const char *label = ac_sprintf(c->a, "%s.numel()", text(c, tensor));
   ac_sym *r = ac_sy_named(&c->s, ac_sprintf(c->a, "host %s", label), label);
   ac_sy_atom(&c->s, r)->lo = 0;
@@ -500,6 +502,7 @@ static ac_kval empty_tensor(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
 
 static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
   if (s->prim == AC_P_PROD) return bind(c, e, s) && allowed_here(c, e, s) ? product(c, e) : none;
+  if (s->prim == AC_P_TUNE) return ac_chk_tune(c, e);
   ac_kval v[AC_MAX_OPERANDS] = {0};
   if (!eval_operands(c, e, s, v)) return ac_chk_failed(c, e);
   ac_syms *y = &c->s;
@@ -518,6 +521,8 @@ static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     return positive(c, e, v[1].sym)
                ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_FLOORDIV, v[0].sym, v[1].sym), v[1].sym))
                : none;
+  case AC_P_SPLIT: return positive(c, e, v[1].sym) ? ac_chk_split(c, e, v) : none;
+  case AC_P_DETERMINISTIC: return plain(AC_CT_BOOL);
   case AC_P_NUM_CORES:
     return bounded(c, e, "num_cores", "tl.num_cores()", 1, c->chip ? c->chip->vector_cores : INT64_MAX);
   case AC_P_UB_SIZE: return ub_size(c, e);
@@ -568,6 +573,9 @@ static bool has_no_value(const ac_sig *s) {
   case AC_P_CDIV:
   case AC_P_ALIGN_UP:
   case AC_P_ALIGN_DOWN:
+  case AC_P_SPLIT:
+  case AC_P_TUNE:
+  case AC_P_DETERMINISTIC:
   case AC_P_NUM_CORES:
   case AC_P_UB_SIZE:
   case AC_P_NUMEL:

@@ -95,8 +95,9 @@ typedef struct {
   const char *name;
   ac_ctkind kind;
   bool want_ptr, want_int, hint_float, used;
-  int param; /* -1: a local name */
-  int buf;   /* -1: no buffer */
+  bool plain; /* workspaces: some launch so far stores to it plainly */
+  int param;  /* -1: a local name */
+  int buf;    /* -1: no buffer */
   ac_dtype dtype;
   ac_loc loc;
 } ac_vinfo;
@@ -110,6 +111,8 @@ typedef struct ac_finfo {
   ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
   bool *mask_bufs, *whole_bufs;
   bool select;
+  ac_sym **out_numel;  /* the host: elements of each declared output, else NULL */
+  ac_sym ***out_sizes; /* its sizes, where none is a part of another shape */
 } ac_finfo;
 
 /* x <= y must hold; looked at again for each launch of fn. */
@@ -150,7 +153,10 @@ typedef struct {
   AC_VEC(ac_oblig) obligs;
   AC_VEC(ac_klaunch) launches;
   const ac_cexpr *statement; /* the call that is a statement of its own: it may have no value */
-  bool changed;              /* infer: another round */
+  const char *const *tunes;  /* ac_craft_check_opts */
+  int n_tunes;
+  bool *tune_used;
+  bool changed; /* infer: another round */
 } ac_chk;
 
 static inline ac_diags *ac_chk_d(ac_chk *c) {
@@ -195,5 +201,20 @@ const char *ac_chk_buf_name(ac_chk *c, int buf);
 
 /* ub.c */
 void ac_chk_launches(ac_chk *c);
+
+/* control.c */
+ac_kval ac_chk_split(ac_chk *c, ac_cexpr *e, const ac_kval *v);
+ac_kval ac_chk_tune(ac_chk *c, ac_cexpr *e);
+void ac_chk_tunes_used(ac_chk *c);
+void ac_chk_outputs(ac_chk *c);                                   /* the host's annotations, at its head */
+ac_sym *ac_chk_declared_numel(ac_chk *c, const ac_cexpr *tensor); /* of a declared output; NULL: not declared */
+ac_sym *ac_chk_declared_size(ac_chk *c, const ac_cexpr *tensor, const ac_sym *axis);
+bool ac_chk_atomic(ac_chk *c, ac_cexpr *e, ac_cparam *p); /* the `atomic=` of a store, or none */
+bool ac_chk_launched(ac_chk *c, ac_cexpr *tensor,
+                     const ac_cparam *p); /* does the launch need what the caller passes? */
+void ac_chk_directions(ac_chk *c);        /* declared against what launches do */
+
+/* loops.c: after the walk over a function */
+void ac_chk_control(ac_chk *c, const ac_finfo *f);
 
 #endif

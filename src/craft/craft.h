@@ -152,9 +152,14 @@ typedef struct {
   ac_cexpr *annotation, *init; /* `x: tl.float32`, `n=4`; may be NULL */
   ac_loc loc;
   /* filled by check: */
-  ac_ctkind type; /* AC_CT_POINTER for tensors, AC_CT_INT, AC_CT_FLOAT, AC_CT_BOOL */
-  ac_dtype dtype; /* of a tensor's elements */
-  bool in, out;   /* loaded from / stored to (through launches for host parameters) */
+  ac_ctkind type;     /* AC_CT_POINTER for tensors, AC_CT_INT, AC_CT_FLOAT, AC_CT_BOOL */
+  ac_dtype dtype;     /* of a tensor's elements */
+  bool in, out;       /* loaded from / stored to (through launches for host parameters) */
+  bool plain, atomic; /* stored to plainly, by atomic stores */
+  /* Annotations of host parameters: `y: tl.out`, `y: tl.out[d0, d1]`, `y: tl.inout`. */
+  bool declared_out, declared_inout;
+  ac_cexpr **dims; /* sizes of a declared output, or parts of shapes (`x.shape[:-1]`); NULL: not said */
+  int n_dims;
 } ac_cparam;
 
 struct ac_cbuffer {
@@ -183,12 +188,22 @@ struct ac_cfunc {
   AC_VEC(ac_cstmt *) launches;  /* host: the EXPR statements `kernel[n](...)`, in order */
 };
 
+/* `tl.tune("tile", 4096, (2048, 4096))` */
+typedef struct {
+  const char *name;
+  int64_t value, preset; /* as chosen; the program's own */
+  int64_t *choices;
+  int n_choices;
+  ac_loc loc;
+} ac_ctune;
+
 typedef struct {
   const char *file;   /* for locations */
   ac_strvec comments; /* at the head of the file */
   AC_VEC(ac_cfunc *) funcs;
   ac_strvec imports; /* import lines, kept for printing */
   ac_strvec tail_comments;
+  AC_VEC(ac_ctune) tunes; /* filled by check: in order of the text */
 } ac_cmodule;
 
 /* Parses; reports up to d->max_errors syntax errors (AC04xx), recovering at statement ends. NULL if there was any. */
@@ -203,6 +218,8 @@ const char *ac_craft_unlike(ac_arena *a, const char *before, const char *after);
 
 typedef struct {
   const ac_chip *chip;
+  const char *const *tunes; /* "name=value" for a tl.tune of that name; n_tunes of them */
+  int n_tunes;
 } ac_craft_check_opts;
 /* Resolves and checks (AC05xx); annotates the tree. False on errors. A launch binds kernel parameters to host expressions. */
 bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac_diags *d);

@@ -408,6 +408,8 @@ static bool tensor_needed(ac_chk *c, const ac_cexpr *e, const ac_kval *v) {
 static ac_kval eval_dim(ac_chk *c, ac_cexpr *e, ac_cexpr *tensor, ac_cexpr *index) {
   ac_kval i = ac_chk_int(c, index, "an axis");
   if (i.kind != AC_CT_INT) return none;
+  ac_sym *declared = ac_chk_declared_size(c, tensor, i.sym);
+  if (declared) return int_value(declared);
   return int_value(
       size_sym(c, e, ac_sprintf(c->a, "%s.shape[%s]", tensor->s, ac_sy_text(&c->s, i.sym)), 0, INT64_MAX));
 }

@@ -538,13 +538,14 @@ static void propagate(ac_chk *c, ac_cexpr *e, const ac_cparam *p) {
   int i = ac_chk_var(c->fn, e->s);
   ac_vinfo *info = &c->fn->v.data[i];
   if (info->param < 0) { /* workspace */
+    (void)ac_chk_launched(c, e, p);
     if (p->dtype != AC_NODTYPE && info->dtype != AC_NODTYPE && p->dtype != info->dtype)
       ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is of %s here and of %s in the kernel", e->s,
                ac_dtypes[info->dtype].name, ac_dtypes[p->dtype].name);
     return;
   }
   ac_cparam *h = &c->fn->f->params[info->param];
-  h->in = h->in || p->in;
+  h->in = ac_chk_launched(c, e, p) || h->in;
   h->out = h->out || p->out;
   if (h->dtype == AC_NODTYPE) h->dtype = p->dtype;
   if (p->dtype != AC_NODTYPE && h->dtype != p->dtype) {
@@ -666,7 +667,7 @@ static void set_params(ac_chk *c, ac_finfo *f) {
     if (!usual) info->kind = AC_CT_INT;
     p->type = info->kind;
     p->dtype = p->type == AC_CT_POINTER ? info->dtype : AC_NODTYPE;
-    p->in = p->out = false;
+    p->in = p->out = p->plain = p->atomic = false;
     ac_kval v = {.kind = p->type, .buf = -1, .dtype = p->dtype};
     if (p->type == AC_CT_INT)
       v.sym = f->param_syms[i] = ac_sy_named(&c->s, ac_sprintf(c->a, "%s.%s", f->f->name, p->name), p->name);
@@ -709,7 +710,9 @@ static void run_function(ac_chk *c, ac_finfo *f) {
   f->whole_bufs = AC_NEW_N(c->a, bool, n);
   f->f->buffers.len = f->f->launches.len = 0;
   set_params(c, f);
+  ac_chk_outputs(c);
   run(c, f->f->body);
+  ac_chk_control(c, f);
   for (int i = 0; i < f->f->n_params; i++) {
     ac_vinfo *v = &f->v.data[ac_chk_var(f, f->f->params[i].name)];
     if (v->used || *v->name == '_' || c->diags->errors) continue;
@@ -769,6 +772,10 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
   c->m = m;
   c->chip = o ? o->chip : NULL;
   c->diags = d;
+  c->tunes = o ? o->tunes : NULL;
+  c->n_tunes = o ? o->n_tunes : 0;
+  c->tune_used = AC_NEW_N(a, bool, c->n_tunes + 1);
+  m->tunes.len = 0;
   ac_syms_init(&c->s, a);
   if (!check_functions(c)) return false;
   ac_chk_infer(c);
@@ -776,6 +783,8 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
     if (c->fns.data[i]->f->kernel) run_function(c, c->fns.data[i]);
   run_function(c, ac_chk_fn(c, ac_craft_host(m)));
   check_launched(c);
+  ac_chk_directions(c);
+  ac_chk_tunes_used(c);
   ac_chk_launches(c);
   ac_craft_sort_diags(d, first);
   return d->errors == before;

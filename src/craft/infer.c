@@ -104,10 +104,13 @@ static ac_ctkind kind_of_call(ac_finfo *f, const ac_cexpr *e) {
   case AC_P_CDIV:
   case AC_P_ALIGN_UP:
   case AC_P_ALIGN_DOWN:
+  case AC_P_SPLIT:
+  case AC_P_TUNE:
   case AC_P_NUM_CORES:
   case AC_P_UB_SIZE:
   case AC_P_NUMEL:
   case AC_P_PROD: return AC_CT_INT;
+  case AC_P_DETERMINISTIC: return AC_CT_BOOL;
   case AC_P_MIN:
   case AC_P_MAX: {
     ac_ctkind k = e->n_args && e->args[0] ? kind_of(f, e->args[0]) : AC_CT_NONE;
@@ -417,6 +420,13 @@ static void annotate(ac_chk *c, ac_vinfo *v, const ac_cparam *p) {
   }
   if (e && e->kind == AC_CE_ATTR && (!strcmp(e->s, "Tensor") || !strcmp(e->s, "tensor") || !strcmp(e->s, "pointer")))
     merge(c, v, AC_CT_POINTER);
+  const ac_cexpr *head = e && e->kind == AC_CE_INDEX ? e->a : e;
+  if (head && head->kind == AC_CE_ATTR && is_tl(head->a) && (!strcmp(head->s, "out") || !strcmp(head->s, "inout"))) {
+    merge(c, v, AC_CT_POINTER);
+    for (int i = 0; e->kind == AC_CE_INDEX && i < e->n_args; i++)
+      if (ac_chk_dtype_of(e->args[i]) != AC_NODTYPE) v->dtype = ac_chk_dtype_of(e->args[i]);
+    return;
+  }
   if (e && (e->kind == AC_CE_INDEX || e->kind == AC_CE_CALL) && e->n_args == 1 && e->a->kind == AC_CE_ATTR) {
     if (!strcmp(e->a->s, "pointer") || !strcmp(e->a->s, "tensor") || !strcmp(e->a->s, "Tensor")) {
       merge(c, v, AC_CT_POINTER);

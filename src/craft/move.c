@@ -298,7 +298,7 @@ static void fill_count(ac_chk *c, ac_cexpr *e, int at, const move *m) {
   e->args[at] = m->out->rank == 1 ? m->out->axis[0].extent : ac_chk_write(c, m->total, NULL, false);
   if (e->args[at]) e->kw[at] = "count";
   for (int i = at + 1; i < e->n_args; i++)
-    if (e->args[i]) e->kw[i] = "pad";
+    if (e->args[i]) e->kw[i] = e->prim == AC_P_STORE ? "atomic" : "pad";
 }
 
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
@@ -342,6 +342,7 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
                &m, "store"))
     return none;
   c->fn->f->params[m.t->param].out = true;
+  if (!ac_chk_atomic(c, e, &c->fn->f->params[m.t->param])) return none;
   ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
   if (!readable) return none;

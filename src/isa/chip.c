@@ -159,3 +159,34 @@ const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d) {
   char *path = ac_home_path(a, ac_sprintf(a, "data/chips/%s.json", want));
   return path ? load(a, path, d) : NULL;
 }
+
+/* ---- atomic stores ---- */
+
+const char *const ac_atomic_names[] = {
+    [AC_ATOMIC_NONE] = "none", [AC_ATOMIC_ADD] = "add", [AC_ATOMIC_MAX] = "max", [AC_ATOMIC_MIN] = "min"};
+
+bool ac_atomic_of(const char *name, ac_atomic *a) {
+  for (int i = AC_ATOMIC_ADD; i <= AC_ATOMIC_MIN; i++)
+    if (!strcmp(ac_atomic_names[i], name)) return *a = (ac_atomic)i, true;
+  return false;
+}
+
+static const json_t *atomic_list(const ac_chip *c, ac_atomic op) {
+  return json_object_get(json_object_get(c->json, "atomic_stores"), ac_atomic_names[op]);
+}
+
+bool ac_chip_atomic(const ac_chip *c, ac_atomic op, ac_dtype d) {
+  const json_t *all = atomic_list(c, op);
+  for (size_t i = 0; i < json_array_size(all); i++)
+    if (!strcmp(json_string_value(json_array_get(all, i)), ac_dtypes[d].name)) return true;
+  return false;
+}
+
+char *ac_chip_atomic_dtypes(ac_arena *a, const ac_chip *c, ac_atomic op) {
+  ac_buf b;
+  ac_buf_init(&b, a);
+  const json_t *all = atomic_list(c, op);
+  for (size_t i = 0; i < json_array_size(all); i++)
+    ac_printf(&b, "%s%s", i ? ", " : "", json_string_value(json_array_get(all, i)));
+  return ac_strdup(a, ac_buf_str(&b));
+}

@@ -75,6 +75,14 @@ typedef struct {
  * ones. */
 const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d);
 ac_strvec ac_chip_names(ac_arena *a); /* sorted */
+/* Stores that combine with what global memory holds (SetAtomicAdd and its kin). */
+typedef enum { AC_ATOMIC_NONE, AC_ATOMIC_ADD, AC_ATOMIC_MAX, AC_ATOMIC_MIN } ac_atomic;
+extern const char *const ac_atomic_names[]; /* "none", "add", "max", "min" */
+bool ac_atomic_of(const char *name, ac_atomic *a);
+/* Has the chip that store for elements of dtype d? */
+bool ac_chip_atomic(const ac_chip *c, ac_atomic op, ac_dtype d);
+/* The dtypes that it has it for, "int32, float32"; "" where it has no such store. */
+char *ac_chip_atomic_dtypes(ac_arena *a, const ac_chip *c, ac_atomic op);
 
 /* ---- instructions: one row each in insts.def --------------------------------------------------------------------------
  * I(id, DSL primitive, AscendC function, form, dtypes, unit, cost class, flags, error bound, the same in half, source of the bound)

@@ -50,12 +50,13 @@ typedef enum {
   AC_AE_BLOCK_IDX,
   AC_AE_BLOCK_NUM, /* kernel: AscendC::GetBlockIdx / GetBlockNum */
   /* host only */
-  AC_AE_CORES,   /* vector cores available */
-  AC_AE_UB,      /* bytes of UB that a program may use */
-  AC_AE_DIM,     /* size `i` of tensor `tensor`; negative i counts from the end; outside the rank: refusal */
-  AC_AE_RANK,    /* of tensor */
-  AC_AE_NUMEL,   /* of tensor */
-  AC_AE_DIMPROD, /* product of tensor's sizes [a:b] with Python's slice rules; a or b may be NULL */
+  AC_AE_DETERMINISTIC, /* the caller wants equal bits from equal inputs (BOOL) */
+  AC_AE_CORES,         /* vector cores available */
+  AC_AE_UB,            /* bytes of UB that a program may use */
+  AC_AE_DIM,           /* size `i` of tensor `tensor`; negative i counts from the end; outside the rank: refusal */
+  AC_AE_RANK,          /* of tensor */
+  AC_AE_NUMEL,         /* of tensor */
+  AC_AE_DIMPROD,       /* product of tensor's sizes [a:b] with Python's slice rules; a or b may be NULL */
 } ac_aekind;
 struct ac_aexpr {
   ac_aekind kind;
@@ -75,7 +76,15 @@ typedef struct {
   ac_dtype dtype;
   ac_tensor_dir dir; /* INOUT: read and updated in place */
   ac_loc loc;
+  struct ac_aoutdim *dims; /* of an output whose shape the program says: n_dims entries; NULL: it does not */
+  int n_dims;
 } ac_aparam;
+/* A size, or a part of an input's shape by Python's rules for slices: both host expressions over inputs and attributes. */
+typedef struct ac_aoutdim {
+  ac_aexpr *size; /* NULL: sizes [from, to) of tensor */
+  int tensor;
+  ac_aexpr *from, *to; /* NULL: from the first, to the last */
+} ac_aoutdim;
 typedef struct {
   const char *name;
   ac_atype type;
@@ -180,6 +189,7 @@ typedef struct {
   ac_aexpr *ub_pitch;    /* from row to row, elements; a multiple of 32 bytes */
   ac_aexpr *pad;         /* to_ub: value of the lanes from cols to the next 32-byte boundary; NULL: undefined lanes */
   bool exact;            /* proved: cols * size is a multiple of 32, one row: plain DataCopy does */
+  ac_atomic atomic;      /* a store that combines with what global memory holds */
   bool by_element; /* `cols` elements, each gm_stride from the last: scalar copy, element by element, to_ub only */
   /* Until `align`: the tile as the DSL has it, outermost axis first; rows, cols, gm_stride and ub_pitch are unset. */
   int rank;
@@ -298,6 +308,7 @@ typedef struct {
   AC_VEC(ac_alaunch *) launches; /* not phased: launches.data[k - 1] has key k */
   AC_VEC(ac_apath *) paths;      /* paths.data[k - 1] has key k */
   bool phased;                   /* some path has several launches, or refuses after one */
+  bool deterministic;            /* the tiling code asks for it (AC_AE_DETERMINISTIC) */
 } ac_program;
 
 /* C-like text of the whole program, for --dump and golden files. */

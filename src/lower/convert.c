@@ -106,6 +106,18 @@ static ac_aexpr *extract(ac_lconv *v, const ac_cexpr *e) {
   return ac_ae_var(a, s->var.name, s->var.type);
 }
 
+/* tl.split: min(n, cdiv(n, unit) * index // parts * unit) */
+static ac_aexpr *split(ac_lconv *v, const ac_cexpr *e) {
+  ac_arena *a = v->c->a;
+  ac_aexpr *x[4] = {NULL, NULL, NULL, ac_ae_int(a, 1)};
+  for (int i = 0; i < e->n_args && i < 4; i++)
+    if (e->args[i] && !(x[i] = ac_lower_expr(v, e->args[i]))) return NULL;
+  bool one = x[3]->kind == AC_AE_INT && x[3]->i == 1;
+  ac_aexpr *units = one ? x[0] : ac_ae_bin(a, AC_AE_CDIV, x[0], x[3]);
+  ac_aexpr *first = ac_ae_bin(a, AC_AE_FLOORDIV, ac_ae_bin(a, AC_AE_MUL, units, x[2]), x[1]);
+  return ac_ae_bin(a, AC_AE_MIN, x[0], one ? first : ac_ae_bin(a, AC_AE_MUL, first, x[3]));
+}
+
 static ac_aexpr *call(ac_lconv *v, const ac_cexpr *e) {
   ac_arena *a = v->c->a;
   switch ((int)e->prim) {
@@ -113,6 +125,11 @@ static ac_aexpr *call(ac_lconv *v, const ac_cexpr *e) {
   case AC_P_NUM_PROGRAMS:
     if (v->k && v->k->blocks) return ac_ae_var(a, v->k->blocks, AC_AT_INT);
     return ac_ae(a, AC_AE_BLOCK_NUM, AC_AT_INT, NULL, NULL);
+  case AC_P_SPLIT: return split(v, e);
+  case AC_P_TUNE: return ac_ae_int(a, e->i);
+  case AC_P_DETERMINISTIC:
+    v->c->p->deterministic = true;
+    return ac_ae(a, AC_AE_DETERMINISTIC, AC_AT_BOOL, NULL, NULL);
   case AC_P_NUM_CORES: return ac_ae(a, AC_AE_CORES, AC_AT_INT, NULL, NULL);
   case AC_P_UB_SIZE: return ac_ae(a, AC_AE_UB, AC_AT_INT, NULL, NULL);
   case AC_P_MIN: return two(v, e, AC_AE_MIN);

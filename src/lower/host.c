@@ -362,6 +362,42 @@ static void tensors(ac_lower_ctx *c, const ac_cfunc *f, bool outputs) {
   }
 }
 
+static bool shape_part_of(ac_lower_ctx *c, const ac_cexpr *e, ac_aoutdim *d) {
+  ac_lconv v = {.c = c};
+  const ac_cexpr *shape = e->kind == AC_CE_INDEX ? e->a : e;
+  host h = {.c = c};
+  d->tensor = find_tensor(&h, shape->a);
+  const ac_cexpr *s = e->kind == AC_CE_INDEX && e->n_args == 1 ? e->args[0] : NULL;
+  if (s && s->a && !(d->from = ac_lower_expr(&v, s->a))) return false;
+  if (s && s->b && !(d->to = ac_lower_expr(&v, s->b))) return false;
+  return d->tensor >= 0 && d->tensor != INT32_MAX && !(s && s->c);
+}
+
+/* The shapes that the program says: once all tensors have their numbers. */
+static bool output_shapes(ac_lower_ctx *c, const ac_cfunc *f) {
+  for (size_t i = 0; i < c->p->tensors.len; i++) {
+    ac_aparam *t = &c->p->tensors.data[i];
+    for (int k = 0; k < f->n_params; k++) {
+      const ac_cparam *p = &f->params[k];
+      if (!p->dims || t->dir != AC_TENSOR_OUT || strcmp(ac_lower_name(c->a, p->name), t->name) != 0) continue;
+      t->dims = AC_NEW_N(c->a, ac_aoutdim, p->n_dims + 1);
+      t->n_dims = p->n_dims;
+      for (int d = 0; d < p->n_dims; d++) {
+        const ac_cexpr *e = p->dims[d];
+        ac_lconv v = {.c = c};
+        bool ok = e->type == AC_CT_SHAPE ? shape_part_of(c, e, &t->dims[d])
+                                         : (t->dims[d].size = ac_lower_expr(&v, e)) != NULL;
+        if (ok) continue;
+        ac_diag *x = ac_error(c->d, AC0609, e->loc, "the shape of '%s' has no form in tiling code: %s", p->name,
+                              ac_cexpr_text(c->a, e));
+        ac_help(c->d, x, "use sizes of inputs, x.shape[a:b], attributes and constants");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 static void attributes(ac_lower_ctx *c, const ac_cfunc *f, ac_lvars *vars) {
   for (int i = 0; i < f->n_params; i++) {
     const ac_cparam *p = &f->params[i];
@@ -385,6 +421,7 @@ bool ac_lower_host(ac_lower_ctx *c) {
   tensors(c, f, false);
   tensors(c, f, true);
   attributes(c, f, &h.vars);
+  if (!output_shapes(c, f)) return false;
   c->p->comments = c->m->comments;
   c->p->host_doc = f->doc;
   for (size_t i = 0; i < h.vars.len; i++) {

@@ -158,6 +158,7 @@ static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
   ac_linfo *f = info_of(m, e->args[1]->buffer);
   ac_acopy *c = make_copy(m, e->args[0], e->args[1], e->args[2], out);
   c->ub = f->handle;
+  if (e->n_args > 3 && e->args[3]) (void)ac_atomic_of(e->args[3]->s, &c->atomic);
   if (f->out_buffer >= 0) { /* an input queue cannot feed MTE3: the stored copy goes through a queue of its own */
     ac_atensor *t = AC_NEW(a, ac_atensor);
     t->name = ac_sprintf(a, "%sOut%d", f->handle->name, m->temps++);

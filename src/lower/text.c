@@ -29,6 +29,7 @@ static const char *const calls[] = {[AC_AE_MIN] = "min",
                                     [AC_AE_TO_INT] = "int",
                                     [AC_AE_BLOCK_IDX] = "block_idx",
                                     [AC_AE_BLOCK_NUM] = "block_num",
+                                    [AC_AE_DETERMINISTIC] = "deterministic",
                                     [AC_AE_CORES] = "cores",
                                     [AC_AE_UB] = "ub_size"};
 
@@ -137,6 +138,7 @@ static void copy(text *t, const ac_acopy *c) {
     put(&t->b, c->axis[i].stride);
     ac_puts(&t->b, ")");
   }
+  if (c->atomic) ac_printf(&t->b, " atomic %s", ac_atomic_names[c->atomic]);
   if (c->exact) ac_puts(&t->b, " exact");
   if (c->by_element) ac_puts(&t->b, " by element");
 }
@@ -298,9 +300,23 @@ char *ac_air_text(ac_arena *a, const ac_program *p) {
   text t = {.a = a, .p = p};
   ac_buf_init(&t.b, a);
   ac_printf(&t.b, "program %s (%s)\n", p->op, p->op_type);
-  for (size_t i = 0; i < p->tensors.len; i++)
-    ac_printf(&t.b, "  t%zu %s %s %s\n", i, dirs[p->tensors.data[i].dir], ac_dtypes[p->tensors.data[i].dtype].name,
-              p->tensors.data[i].name);
+  for (size_t i = 0; i < p->tensors.len; i++) {
+    const ac_aparam *x = &p->tensors.data[i];
+    ac_printf(&t.b, "  t%zu %s %s %s", i, dirs[x->dir], ac_dtypes[x->dtype].name, x->name);
+    for (int k = 0; k < x->n_dims; k++) {
+      ac_puts(&t.b, k ? ", " : " [");
+      if (x->dims[k].size) {
+        put(&t.b, x->dims[k].size);
+        continue;
+      }
+      ac_printf(&t.b, "t%d.shape[", x->dims[k].tensor);
+      if (x->dims[k].from) put(&t.b, x->dims[k].from);
+      ac_puts(&t.b, ":");
+      if (x->dims[k].to) put(&t.b, x->dims[k].to);
+      ac_puts(&t.b, "]");
+    }
+    ac_puts(&t.b, x->n_dims ? "]\n" : "\n");
+  }
   for (size_t i = 0; i < p->attrs.len; i++)
     ac_printf(&t.b, "  attribute %s %s\n", type_names[p->attrs.data[i].type], p->attrs.data[i].name);
   for (size_t i = 0; i < p->workspaces.len; i++) {

@@ -106,7 +106,11 @@ static void copy(ac_pc *t, const ac_astmt *s) {
   const char *gm = ac_sprintf(t->a, "k->%s + (%s)", ac_pc_name(t->a, g->name), ac_pc_expr(t, c->gm_offset));
   const char *tail = ac_pc_trailing(t, s->trailing), *to = c->to_ub ? ub : gm, *from = c->to_ub ? gm : ub;
   int size = ac_dtypes[d].bytes;
-  if (c->by_element)
+  if (c->atomic != AC_ATOMIC_NONE)
+    ac_pc_line(t, "ac_atomic_%s_%s(%s, %s, %s, %s, %s, %s);%s", ac_atomic_names[c->atomic], ac_pc_suffix(d), to,
+               c->rows ? ac_pc_expr(t, c->gm_stride) : "0", from, c->rows ? ac_pc_expr(t, c->ub_pitch) : "0",
+               c->rows ? ac_pc_expr(t, c->rows) : "1", cols, tail);
+  else if (c->by_element)
     ac_pc_line(t, "ac_copy_rows(%s, 1, %s, %s, %s, 1, %d);%s", to, from, ac_pc_expr(t, c->gm_stride), cols, size,
                tail);
   else if (c->rows)

@@ -181,6 +181,31 @@ static const ac_pcfunc helpers[] = {
      "  for (int64_t r = 0; cols > 0 && r < rows; r++)\n"
      "    memmove((char *)to + r * to_stride * size, (const char *)from + r * from_stride * size, (size_t)(cols * "
      "size));\n}\n"},
+/* Atomic stores: blocks come one after the other here, so what they combine with is what the one before left. */
+#define ATOMIC(op, name, T, value)                                                                             \
+  {                                                                                                            \
+    "ac_atomic_" op "_" name "(",                                                                              \
+        "static void ac_atomic_" op "_" name                                                                   \
+        "(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t rows, int64_t cols) {\n" \
+        "  for (int64_t r = 0; r < rows; r++)\n    for (int64_t i = 0; i < cols; i++) {\n"                     \
+        "      const " T " a = ac_get_" name "(to, r * to_stride + i), b = ac_get_" name                       \
+        "(from, r * from_stride + i);\n      ac_put_" name "(to, r * to_stride + i, " value ");\n    }\n}\n"   \
+  }
+#define ATOMIC_FLOATS(name)                                                                                       \
+  ATOMIC("add", name, "float", "a + b"), ATOMIC("max", name, "float", "a != a ? a : b != b ? b : a > b ? a : b"), \
+      ATOMIC("min", name, "float", "a != a ? a : b != b ? b : a < b ? a : b")
+#define ATOMIC_INTS(name)                                                                   \
+  ATOMIC("add", name, "int64_t", "a + b"), ATOMIC("max", name, "int64_t", "a > b ? a : b"), \
+      ATOMIC("min", name, "int64_t", "a < b ? a : b")
+    ATOMIC_FLOATS("f32"),
+    ATOMIC_FLOATS("f16"),
+    ATOMIC_FLOATS("bf16"),
+    ATOMIC_INTS("i8"),
+    ATOMIC_INTS("i16"),
+    ATOMIC_INTS("i32"),
+#undef ATOMIC
+#undef ATOMIC_FLOATS
+#undef ATOMIC_INTS
     {"ac_allot(", "/* Memory of a buffer: whole blocks, at least one. What is never written is 0xa5. */\n"
                   "static bool ac_allot(void **p, int64_t elements, int64_t size, int64_t to) {\n"
                   "  int64_t n = (elements * size + to - 1) / to * to;\n"

@@ -226,6 +226,7 @@ char *ac_pc_expr(ac_pc *t, const ac_aexpr *e) {
                    : ac_sprintf(a, "ac_to_int(%s)", ac_pc_expr(t, e->a));
   case AC_AE_BLOCK_IDX: return "k->ac_block";
   case AC_AE_BLOCK_NUM: return "k->ac_blocks";
+  case AC_AE_DETERMINISTIC: return "false"; /* blocks come one after the other here: every strategy is */
   case AC_AE_CORES: return "(int64_t)AC_CORES";
   case AC_AE_UB: return "(int64_t)AC_UB";
   case AC_AE_DIM:

@@ -633,19 +633,15 @@ void acsim_tbuf_get(uint16_t id, uint32_t offset, uint32_t bytes, acsim_local *t
   t->len = bytes;
 }
 
-/* asc-devkit docs/zh, SetAtomicAdd, SetAtomicMax, SetAtomicMin, SetAtomicType. */
+/* What the chip has: data/chips, atomic_stores. */
 void acsim_atomic_check(acsim_block *b, const char *what, int op, int type, acsim_at at) {
-  enum {
-    A2 = 1u << ACSIM_I8 | 1u << ACSIM_I16 | 1u << ACSIM_F16 | 1u << ACSIM_BF16 | 1u << ACSIM_I32 | 1u << ACSIM_F32
-  };
-  enum { P310 = 1u << ACSIM_I16 | 1u << ACSIM_F16 | 1u << ACSIM_F32 };
-  bool a2 = b->s->chip->npu_arch == 2201;
-  if (!a2 && op != ACSIM_ATOMIC_ADD)
-    acsim_fault(b->s, b, "not-on-chip", at, "%s does not exist on %s", what, b->s->chip->soc);
-  else if (!((a2 ? (unsigned)A2 : (unsigned)P310) >> type & 1))
+  const ac_chip *chip = b->s->chip;
+  const char *have = ac_chip_atomic_dtypes(b->arena, chip, (ac_atomic)op); /* the kinds have one order */
+  if (!*have)
+    acsim_fault(b->s, b, "not-on-chip", at, "%s does not exist on %s", what, chip->soc);
+  else if (!ac_chip_atomic(chip, (ac_atomic)op, (ac_dtype)type))
     acsim_fault(b->s, b, "no-such-dtype", at, "%s of %s does not exist on %s: atomic stores are of %s", what,
-                ac_dtypes[type].cpp, b->s->chip->soc,
-                a2 ? "int8_t, int16_t, half, bfloat16_t, int32_t and float" : "int16_t, half and float");
+                ac_dtypes[type].cpp, chip->soc, have);
 }
 
 void acsim_atomic(int32_t op, int32_t type, const char *file, int32_t line) {

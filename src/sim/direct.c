@@ -29,8 +29,8 @@ static bool tiling(const ac_run_job *j, ac_direct_job *x) {
   ac_run_shared *o = j->out;
   const ac_chip *chip = j->lib->spec.chip;
   o->stage = AC_STAGE_TILING;
-  ac_direct_tiling(x->p, j->tensors, x->attrs, chip->vector_cores, (int64_t)ac_run_usable_ub(chip), x->scratch,
-                   &x->plan);
+  ac_direct_tiling(x->p, j->tensors, x->attrs, chip->vector_cores, (int64_t)ac_run_usable_ub(chip),
+                   j->opts->deterministic, x->scratch, &x->plan);
   if (x->plan.refusal[0]) {
     o->problem = AC_RUN_REFUSED;
     snprintf(o->message, sizeof o->message, "%s: %s", j->lib->spec.op, x->plan.refusal);
@@ -124,6 +124,27 @@ static bool fill_attrs(const ac_program *p, const ac_sim_attr *attrs, int n, ac_
       out[i].d = (double)(float)f;
     else
       out[i].i = a->type == AC_AT_BOOL ? whole != 0 : whole;
+  }
+  return true;
+}
+
+bool ac_sim_output_shapes(ac_arena *a, const ac_program *p, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                          int n_attrs, ac_diags *d) {
+  ac_dprogram *x = ac_direct_compile(a, p, d);
+  ac_dplan plan = {.key = 0};
+  if (!x || (size_t)n != p->tensors.len) return false;
+  ac_dvalue *values = AC_NEW_N(a, ac_dvalue, p->attrs.len + 1), *scratch = AC_NEW_N(a, ac_dvalue, x->n_values + 1);
+  if (!fill_attrs(p, attrs, n_attrs, values, d)) return false;
+  for (int i = 0; i < n; i++) {
+    int rank;
+    int64_t dims[AC_MAX_RANK];
+    if (!ac_direct_shape(x, tensors, values, (size_t)i, scratch, &plan, &rank, dims)) continue;
+    if (plan.refusal[0]) {
+      ac_error(d, AC0904, AC_NOLOC, "%s: %s", p->op, plan.refusal);
+      return false;
+    }
+    tensors[i].rank = rank;
+    memcpy(tensors[i].shape, dims, sizeof(int64_t) * (size_t)rank);
   }
   return true;
 }

@@ -60,6 +60,7 @@ typedef struct {
 
 typedef struct {
   bool to_ub, exact, by_element;
+  ac_atomic atomic;
   ac_dtype type;
   int32_t gm;
   ac_doperand ub;
@@ -123,9 +124,15 @@ typedef struct {
   ac_dblock host;
   int n_values; /* of host code; attributes come first */
   int64_t tiling_bytes;
-  int32_t *field_at; /* byte offsets in the tiling data */
-  const char *file;  /* the DSL source, for messages */
+  int32_t *field_at;        /* byte offsets in the tiling data */
+  const char *file;         /* the DSL source, for messages */
+  struct ac_doutdim **dims; /* one a tensor: the sizes that the program says, or NULL */
 } ac_dprogram;
+
+typedef struct ac_doutdim {
+  ac_dexpr *size, *from, *to; /* as ac_aoutdim */
+  int tensor;
+} ac_doutdim;
 
 /* NULL: something in the program cannot be run (AC0600, our own fault). The result points into `p`. */
 ac_dprogram *ac_direct_compile(ac_arena *a, const ac_program *p, ac_diags *d);
@@ -139,7 +146,10 @@ typedef struct {
 } ac_dplan;
 /* Tensors in the order of ac_program.tensors; attrs one a program attribute. `fields` has room for all. */
 void ac_direct_tiling(const ac_dprogram *p, const ac_sim_tensor *tensors, const ac_dvalue *attrs, int64_t cores,
-                      int64_t ub, ac_dvalue *scratch, ac_dplan *plan);
+                      int64_t ub, bool deterministic, ac_dvalue *scratch, ac_dplan *plan);
+/* The shape that the program says for output i, given the inputs; false: it says none. A refusal goes to `plan`. */
+bool ac_direct_shape(const ac_dprogram *p, const ac_sim_tensor *tensors, const ac_dvalue *attrs, size_t i,
+                     ac_dvalue *scratch, ac_dplan *plan, int *rank, int64_t dims[AC_MAX_RANK]);
 
 /* ---- the blocks ---------------------------------------------------------------------------------------------------------- */
 

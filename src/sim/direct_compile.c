@@ -125,6 +125,7 @@ static ac_dexpr *natural(comp *c, const ac_aexpr *e) {
     n->a = a;
     return n;
   }
+  case AC_AE_DETERMINISTIC: return node(c, e->kind, AC_AT_BOOL);
   case AC_AE_NOT:
     n = node(c, e->kind, AC_AT_BOOL);
     n->a = expr(c, e->a, AC_AT_BOOL);
@@ -275,6 +276,7 @@ static ac_dcopy *copy(comp *c, const ac_acopy *s) {
   n->to_ub = s->to_ub;
   n->exact = s->exact;
   n->by_element = s->by_element;
+  n->atomic = s->atomic;
   n->gm = s->gm;
   n->type = plain(buffer_type(c, s->ub));
   n->ub = local(c, s->ub, s->ub_offset, n->type);
@@ -484,12 +486,27 @@ static void launch(comp *c, const ac_alaunch *l, ac_dlaunch *out) {
   c->k = NULL;
 }
 
+static void output_dims(comp *c) {
+  c->out->dims = AC_NEW_N(c->a, ac_doutdim *, c->p->tensors.len + 1);
+  for (size_t i = 0; i < c->p->tensors.len; i++) {
+    const ac_aparam *t = &c->p->tensors.data[i];
+    if (!t->dims) continue;
+    c->out->dims[i] = AC_NEW_N(c->a, ac_doutdim, t->n_dims + 1);
+    for (int k = 0; k < t->n_dims; k++)
+      c->out->dims[i][k] = (ac_doutdim){.size = expr(c, t->dims[k].size, AC_AT_INT),
+                                        .from = expr(c, t->dims[k].from, AC_AT_INT),
+                                        .to = expr(c, t->dims[k].to, AC_AT_INT),
+                                        .tensor = t->dims[k].tensor};
+  }
+}
+
 static void host(comp *c) {
   const ac_program *p = c->p;
   c->names.len = 0;
   c->n_values = 0;
   for (size_t i = 0; i < p->attrs.len; i++)
     declare(c, p->attrs.data[i].name, p->attrs.data[i].type == AC_AT_FLOAT ? AC_AT_FLOAT : AC_AT_INT);
+  output_dims(c);
   c->out->host = block(c, &p->host);
   c->out->n_values = c->n_values;
 }

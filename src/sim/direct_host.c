@@ -9,6 +9,7 @@ typedef struct {
   const ac_dprogram *p;
   const ac_sim_tensor *tensors;
   int64_t cores, ub;
+  bool deterministic;
   ac_dvalue *v;
   ac_dplan *plan;
 } host;
@@ -166,6 +167,7 @@ static int64_t whole(host *h, const ac_dexpr *e) {
   case AC_AE_LE:
   case AC_AE_GT:
   case AC_AE_GE: return compare(h, e);
+  case AC_AE_DETERMINISTIC: return h->deterministic;
   case AC_AE_CORES: return h->cores;
   case AC_AE_UB: return h->ub;
   case AC_AE_RANK: return t->rank;
@@ -309,14 +311,67 @@ static flow run(host *h, const ac_dblock *b) {
   return GO;
 }
 
+/* ---- shapes of outputs ---- */
+
+static int add_size(host *h, int64_t size, int64_t dims[AC_MAX_RANK], int rank) {
+  if (size < 0) refuse(h, "the size of an output is negative");
+  if (rank >= AC_MAX_RANK) {
+    refuse(h, "an output has more than %d dimensions", AC_MAX_RANK);
+    return rank;
+  }
+  dims[rank] = size;
+  return rank + 1;
+}
+
+bool ac_direct_shape(const ac_dprogram *p, const ac_sim_tensor *tensors, const ac_dvalue *attrs, size_t i,
+                     ac_dvalue *scratch, ac_dplan *plan, int *rank, int64_t dims[AC_MAX_RANK]) {
+  host h = {.p = p, .tensors = tensors, .v = scratch, .plan = plan};
+  for (size_t k = 0; k < p->p->attrs.len; k++) scratch[k] = attrs[k];
+  *rank = 0;
+  if (!p->dims[i]) return false;
+  for (int k = 0; k < p->p->tensors.data[i].n_dims; k++) {
+    const ac_doutdim *d = &p->dims[i][k];
+    if (d->size) {
+      *rank = add_size(&h, whole(&h, d->size), dims, *rank);
+      continue;
+    }
+    const ac_sim_tensor *t = &tensors[d->tensor];
+    int64_t a = d->from ? whole(&h, d->from) : 0, b = d->to ? whole(&h, d->to) : t->rank;
+    a = a < 0 ? a + t->rank : a;
+    b = b < 0 ? b + t->rank : b;
+    for (int64_t at = a < 0 ? 0 : a; at < b && at < t->rank; at++) *rank = add_size(&h, t->shape[at], dims, *rank);
+  }
+  return true;
+}
+
+/* What the tiling code asks first: have the outputs the shapes that the program says? */
+static bool outputs_agree(host *h, const ac_dvalue *attrs) {
+  for (size_t i = 0; i < h->p->p->tensors.len && !h->plan->refusal[0]; i++) {
+    int rank;
+    int64_t dims[AC_MAX_RANK];
+    const ac_sim_tensor *t = &h->tensors[i];
+    if (!ac_direct_shape(h->p, h->tensors, attrs, i, h->v, h->plan, &rank, dims)) continue;
+    bool same = rank == t->rank;
+    for (int k = 0; same && k < rank; k++) same = dims[k] == t->shape[k];
+    if (!same) refuse(h, "the shape of %s does not follow from the inputs", h->p->p->tensors.data[i].name);
+  }
+  return !h->plan->refusal[0];
+}
+
 void ac_direct_tiling(const ac_dprogram *p, const ac_sim_tensor *tensors, const ac_dvalue *attrs, int64_t cores,
-                      int64_t ub, ac_dvalue *scratch, ac_dplan *plan) {
-  host h = {.p = p, .tensors = tensors, .cores = cores < 1 ? 1 : cores, .ub = ub, .v = scratch, .plan = plan};
+                      int64_t ub, bool deterministic, ac_dvalue *scratch, ac_dplan *plan) {
+  host h = {.p = p,
+            .tensors = tensors,
+            .cores = cores < 1 ? 1 : cores,
+            .ub = ub,
+            .deterministic = deterministic,
+            .v = scratch,
+            .plan = plan};
   plan->refusal[0] = 0;
   plan->key = plan->workspace = 0;
   plan->block_dim = 1;
   memset(plan->fields, 0, p->p->fields.len * sizeof *plan->fields);
   for (size_t i = 0; i < p->p->launches.len; i++) plan->fields[p->p->launches.data[i]->buffer_num].i = 1;
   for (size_t i = 0; i < p->p->attrs.len; i++) scratch[i] = attrs[i];
-  run(&h, &p->host);
+  if (outputs_agree(&h, attrs)) run(&h, &p->host);
 }

@@ -286,12 +286,8 @@ static void copy_elements(frame *f, const ac_dstmt *s) {
   }
 }
 
-static void copy(frame *f, const ac_dstmt *s) {
+static void move(frame *f, const ac_dstmt *s) {
   const ac_dcopy *c = s->copy;
-  if (c->by_element) {
-    copy_elements(f, s);
-    return;
-  }
   int64_t cols = c->rows ? 1 : whole(f, c->cols), size = ac_dtypes[c->type].bytes;
   if (cols <= 0) return;
   acsim_local room;
@@ -314,6 +310,23 @@ static void copy(frame *f, const ac_dstmt *s) {
     acsim_copy_in(ub, &gm, &x, s->file, s->line);
   else
     acsim_copy_out(&gm, ub, &x, s->file, s->line);
+}
+
+static void copy(frame *f, const ac_dstmt *s) {
+  const ac_dcopy *c = s->copy;
+  if (c->by_element) {
+    copy_elements(f, s);
+    return;
+  }
+  if (c->atomic == AC_ATOMIC_NONE) {
+    move(f, s);
+    return;
+  }
+  /* ACSIM_ATOMIC_ADD and its kin have the order of ac_atomic */
+  bool some = c->rows || whole(f, c->cols) > 0; /* the emitted text switches inside of its test */
+  if (some) acsim_atomic(c->atomic, c->type, s->file, s->line);
+  move(f, s);
+  if (some) acsim_atomic(ACSIM_ATOMIC_NONE, -1, s->file, s->line);
 }
 
 /* ---- single elements ---- */

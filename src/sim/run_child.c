@@ -113,6 +113,7 @@ static bool fill_call(const ac_run_job *j, acsim_host_call *c) {
   for (int i = 0; i < j->n_attrs; i++) c->attrs[c->n_attrs++] = host_attr(&j->attrs[i]);
   c->tiling = j->out->tiling;
   c->tiling_capacity = sizeof j->out->tiling;
+  c->deterministic = j->opts->deterministic;
   return true;
 }
 
@@ -477,7 +478,7 @@ static int run_direct(const ac_run_job *j) {
   gather_args(j, NULL, &e);
   const int64_t *shapes[MAX_ARGS];
   int32_t ranks[MAX_ARGS];
-  double attrs[ACSIM_HOST_ATTRS];
+  double attrs[ACSIM_HOST_ATTRS + 1] = {0};
   int k = 0;
   for (int out = 0; out < 2; out++) {
     const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
@@ -489,6 +490,8 @@ static int run_direct(const ac_run_job *j) {
   }
   for (int i = 0; i < j->n_attrs && i < ACSIM_HOST_ATTRS; i++)
     attrs[i] = j->attrs[i].kind == AC_ATTR_F ? j->attrs[i].f : (double)j->attrs[i].i;
+  if (j->n_attrs <= ACSIM_HOST_ATTRS)
+    attrs[j->n_attrs] = j->opts->deterministic; /* where the tiling code asks for it */
   const ac_chip *chip = j->lib->spec.chip;
   uint32_t cores = (uint32_t)chip->vector_cores;
   uint64_t ub = ac_run_usable_ub(chip);

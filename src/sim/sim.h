@@ -125,6 +125,7 @@ typedef struct {
   uint64_t perturb_seed;
   const char *perturb_only; /* only the results of this function; NULL: all */
   ac_overflow overflow;
+  bool deterministic; /* the caller wants equal bits from equal inputs: GetDeterministic() of the tiling context */
 } ac_sim_opts;
 
 /* Which n of `blocks` blocks a sample with this seed takes: ascending in `to`, which has room for n; every set is equally likely. Returns how
@@ -270,6 +271,9 @@ bool ac_sim_run_kernel(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensor
  * attributes by name. What the graph demands of shapes (guards) is not in a program: ac_graph_respecialise asks for it. An
  * integer division by zero in a kernel is the fault "division" here, where compiled code dies of it. False as ac_sim_run, or
  * when tensors do not fit the program (AC0806). */
+/* Gives the outputs the shapes that the program says (`y: tl.out[...]`), from those of its inputs; the others stay as they are. */
+bool ac_sim_output_shapes(ac_arena *a, const ac_program *p, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
+                          int n_attrs, ac_diags *d);
 bool ac_sim_run_program(ac_arena *a, const ac_program *p, const ac_chip *chip, ac_sim_tensor *tensors, int n,
                         const ac_sim_attr *attrs, int n_attrs, const ac_sim_opts *opts, ac_sim_result *r,
                         ac_diags *d);

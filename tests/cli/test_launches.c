@@ -15,6 +15,12 @@ static int teardown(void **s) {
   return 0;
 }
 
+static const char *example(const char *path) {
+  char *t = ac_read_file(b.a, ac_sprintf(b.a, "%s/data/examples/%s", AC_SOURCE_DIR, path), 0, NULL, &b.d);
+  assert_non_null(t);
+  return t;
+}
+
 /* ---- arguments: "7x1003 1x5": shapes in the order of the program's tensors; small whole numbers, so that sums are exact ---- */
 
 static ac_shape parse_shape(const char **p) {
@@ -113,6 +119,69 @@ static ac_sim_result run_ways(const program *q, args *x) {
 static double given(const args *x, int tensor, int64_t k) {
   (void)x;
   return (double)((k * 7 + (int64_t)tensor * 5) % 13 - 4);
+}
+
+/* ---- sums ---- */
+
+static const char *const sizes[] = {"1 1", "513 1", "13243 1", "65537 1"};
+
+static void check_sum(const char *path, bool compile) {
+  program q = open_program(path, example(path), compile);
+  for (size_t i = 0; i < AC_COUNT(sizes); i++) {
+    args x = arguments(q.p, sizes[i]);
+    ac_sim_result r = run_ways(&q, &x);
+    double want = 0;
+    for (int64_t k = 0; k < numel(&x.t[0]); k++) want += given(&x, 0, k);
+    if (get(&x.t[1], 0) != want) failed(path, "the sum of %s is %f, not %f", sizes[i], get(&x.t[1], 0), want);
+    assert_true(r.block_dim <= q.p->chip->vector_cores);
+    free_args(&x);
+  }
+}
+
+static void sum_two_launches(void **s) {
+  (void)s;
+  check_sum("reduce/sum_two_launches.craft", true);
+}
+static void sum_barrier(void **s) {
+  (void)s;
+  check_sum("reduce/sum_barrier.craft", false);
+}
+static void sum_atomic(void **s) {
+  (void)s;
+  check_sum("reduce/sum_atomic.craft", true);
+}
+
+/* Another tiling key, the same sum; and the bits do not depend on the order of blocks. */
+static void sum_deterministic(void **s) {
+  (void)s;
+  program q = open_program("reduce/sum_atomic.craft", example("reduce/sum_atomic.craft"), true);
+  int64_t keys[2] = {0};
+  uint32_t bits[2][2] = {{0}};
+  ac_sim_lib *libs[] = {q.one, q.each, NULL};
+  args x = arguments(q.p, "100003 1");
+  for (int64_t k = 0; k < 100003; k++) ((float *)x.t[0].data)[k] = (float)(k * 7919 % 10007) / 7.0f;
+  for (int det = 0; det < 2; det++)
+    for (int way = 0; way < 3; way++)
+      for (int order = 0; order < 2; order++) {
+        ac_sim_opts o = {.order = order ? AC_ORDER_REVERSE : AC_ORDER_FORWARD, .threads = 2, .deterministic = det};
+        ac_sim_result r;
+        bool ran = libs[way] ? ac_sim_run(b.a, libs[way], x.t, x.n, NULL, 0, &o, &r, &b.d)
+                             : ac_sim_run_program(b.a, q.p, q.p->chip, x.t, x.n, NULL, 0, &o, &r, &b.d);
+        assert_true(ran);
+        no_faults(q.what, &r);
+        uint32_t now;
+        memcpy(&now, x.t[1].data, 4);
+        if (way != 1) { /* kernels that are launched one by one have no key */
+          if (!keys[det]) keys[det] = r.tiling_key;
+          assert_int_equal(r.tiling_key, keys[det]);
+        }
+        if (!bits[det][order]) bits[det][order] = now;
+        assert_int_equal(now, bits[det][order]);
+      }
+  assert_int_not_equal(keys[0], keys[1]);
+  assert_int_not_equal(bits[0][0], bits[0][1]); /* atomic: the order shows */
+  assert_int_equal(bits[1][0], bits[1][1]);
+  free_args(&x);
 }
 
 /* ---- paths ---- */
@@ -228,8 +297,9 @@ static void widths(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_path),
-      cmocka_unit_test(nothing_to_do),
+      cmocka_unit_test(sum_two_launches), cmocka_unit_test(sum_barrier),
+      cmocka_unit_test(sum_atomic),       cmocka_unit_test(sum_deterministic),
+      cmocka_unit_test(every_path),       cmocka_unit_test(nothing_to_do),
       cmocka_unit_test(widths),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -93,7 +93,7 @@ static int one_case(const char *name) {
       fprintf(stderr, "---- %s: print and parse disagree: %s\n%s", name, why ? why : "", out);
       bad++;
     }
-    ac_craft_check_opts o = {w.chip};
+    ac_craft_check_opts o = {.chip = w.chip};
     if (ac_craft_check(w.a, m, &o, &w.d)) checked = ac_craft_print(w.a, m);
   }
   bad += golden(w.a, name, "out", out);
@@ -136,7 +136,7 @@ static void compile(world *w, const char *name, const char *text) {
   w->d.list.len = 0;
   ac_diags_source(&w->d, name, text);
   ac_cmodule *m = ac_craft_parse(w->a, name, text, &w->d);
-  ac_craft_check_opts o = {w->chip};
+  ac_craft_check_opts o = {.chip = w->chip};
   ac_verdicts v;
   if (m && ac_craft_check(w->a, m, &o, &w->d)) (void)ac_craft_prove(w->a, m, &o, &v, &w->d);
 }
@@ -238,7 +238,7 @@ static void builder(void **unused) {
       text,
       "            elif i == 0 and n > 1:\n                # the first\n                tl.vmul(buf, buf, 2.0)\n"));
   assert_non_null(strstr(text, "tl.vmul(buf, buf, -2.0)"));
-  ac_craft_check_opts o = {w.chip};
+  ac_craft_check_opts o = {.chip = w.chip};
   assert_true(ac_craft_check(w.a, b.module, &o, &w.d)); /* trees without locations are checked as well */
   assert_int_equal(w.d.warnings, 0);
   ac_cfunc *host = ac_craft_host(b.module), *kernel = ac_craft_kernel(b.module, "double_kernel");
@@ -261,7 +261,7 @@ static void annotations(void **unused) {
   char *text = read_text(w.a, AC_SOURCE_DIR "/tests/craft/cases/chain.craft");
   ac_cmodule *m = ac_craft_parse(w.a, "chain", text, &w.d);
   assert_non_null(m);
-  ac_craft_check_opts o = {w.chip};
+  ac_craft_check_opts o = {.chip = w.chip};
   assert_true(ac_craft_check(w.a, m, &o, &w.d));
   ac_cfunc *k = m->funcs.data[0];
   assert_int_equal(k->buffers.len, 5);

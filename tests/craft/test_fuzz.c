@@ -147,7 +147,7 @@ static bool try_one(ac_arena *a, const ac_chip *chip, const char *text) {
   assert_string_equal(once, ac_craft_print(a, again));
   const char *why = ac_craft_unlike(a, text, once);
   if (why) fail_msg("%s\n---- of this\n%s\n---- printed\n%s", why, text, once);
-  ac_craft_check_opts o = {chip};
+  ac_craft_check_opts o = {.chip = chip};
   bool ok = ac_craft_check(a, m, &o, &d);
   assert_true(ok == (d.errors == 0));
   json_decref(ac_diags_json(&d));

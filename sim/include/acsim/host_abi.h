@@ -68,6 +68,7 @@ typedef struct {
   acsim_host_attr attrs[ACSIM_HOST_ATTRS];
   uint8_t *tiling; /* capacity bytes, zeroed by the caller */
   uint64_t tiling_capacity;
+  int32_t deterministic; /* what GetDeterministic says */
   /* out */
   int32_t status;
   char message[512];

@@ -272,7 +272,7 @@ public:
   int32_t GetTilingCond() const { return tiling_cond; }
   ge::graphStatus SetLocalMemorySize(uint32_t n) { return local_memory = n, ge::GRAPH_SUCCESS; }
   uint32_t GetLocalMemorySize() const { return local_memory; }
-  int32_t GetDeterministic() const { return 0; }
+  int32_t GetDeterministic() const { return call->deterministic; }
   TilingData *GetRawTilingData() { return &tiling; }
   template <class T> T *GetTilingData() {
     if (tiling.GetCapacity() < sizeof(T)) return nullptr;

@@ -377,7 +377,7 @@ static char *section(ac_arena *a, const ac_chip *chip) {
 
 static bool has_row(const char *name) {
   for (size_t i = 0; i < AC_COUNT(rows); i++)
-    if (rows[i].name && !strcmp(rows[i].name, name)) return true;
+    if (name && rows[i].name && !strcmp(rows[i].name, name)) return true;
   if (name) fprintf(stderr, "meanings.def has no row for tl.%s\n", name);
   return !name;
 }

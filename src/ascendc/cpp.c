@@ -217,8 +217,97 @@ static const char *trail(ac_cpp *t, const ac_astmt *s) {
   return s->trailing && *s->trailing ? ac_sprintf(t->a, " // %s", tame(t->a, s->trailing)) : "";
 }
 
+static char *byte_of(ac_cpp *t, const ac_aexpr *e, const char *type) {
+  int64_t v;
+  if (!e) return ac_strdup(t->a, "0");
+  return e->kind == AC_AE_INT ? (v = e->i, ac_sprintf(t->a, "%lld", (long long)v))
+                              : ac_sprintf(t->a, "static_cast<%s>(%s)", type, ac_cpp_expr(t, e));
+}
+
+/* The repeat forms, and those of instructions that only the lowering uses. */
+static void repeats(ac_cpp *t, const ac_astmt *s) {
+  const ac_inst_info *i = &ac_insts[s->inst];
+  const ac_arep *p = s->rep;
+  const char *dst = byte_of(t, p->dst, "uint8_t"), *a = byte_of(t, p->a, "uint8_t"), *b = byte_of(t, p->b, "uint8_t");
+  const char *mask = p->mask ? ac_sprintf(t->a, "static_cast<uint64_t>(%s)", ac_cpp_expr(t, p->mask)) : "";
+  const char *repeat = byte_of(t, p->repeat, "uint8_t");
+  ac_buf o;
+  ac_buf_init(&o, t->a);
+  ac_printf(&o, "AscendC::%s(", i->asc);
+  ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+  for (int n = 0; n < s->n_ops; n++)
+    ac_printf(&o, "%s%s", n ? ", " : "",
+              s->ops[n].tensor ? tensor_at(t, s->ops[n].tensor, s->ops[n].offset, s->ops[n].view)
+                               : scalar(t, s->ops[n].scalar, d));
+  switch (i->form) {
+  case AC_FORM_BINARY:
+    ac_printf(&o, ", %s, %s, AscendC::BinaryRepeatParams(1, 1, 1, %s, %s, %s)", mask, repeat, dst, a, b);
+    break;
+  case AC_FORM_CAST: ac_printf(&o, ", AscendC::RoundMode::%s", rounds[s->round]); /* fall through */
+  case AC_FORM_UNARY:
+  case AC_FORM_SCALAR:
+  case AC_FORM_FMA_SCALAR:
+    ac_printf(&o, ", %s, %s, AscendC::UnaryRepeatParams(1, 1, %s, %s)", mask, repeat, dst, a);
+    break;
+  case AC_FORM_FILL: ac_printf(&o, ", %s, %s, 1, %s", mask, repeat, dst); break;
+  case AC_FORM_ROWS:
+    ac_printf(&o, ", %s, %s, AscendC::CopyRepeatParams(1, %d, %s, %s)", mask, repeat, p->a_block,
+              byte_of(t, p->dst, "uint16_t"), byte_of(t, p->a, "uint16_t"));
+    break;
+  case AC_FORM_BLOCKS:
+    ac_printf(&o, ", %s, AscendC::BrcbRepeatParams(1, %s)", repeat, byte_of(t, p->dst, "uint16_t"));
+    break;
+  case AC_FORM_WHOLE:
+    ac_printf(&o, ", %s, %s, %s, 1, %s%s", byte_of(t, p->mask, "int32_t"), byte_of(t, p->repeat, "int32_t"),
+              byte_of(t, p->dst, "int32_t"), byte_of(t, p->a, "int32_t"),
+              s->inst == AC_I_WHOLE_SUM ? "" : ", AscendC::ReduceOrder::ORDER_ONLY_VALUE");
+    break;
+  default: ac_printf(&o, ", %s", byte_of(t, p->repeat, "int32_t")); break; /* AC_FORM_SORT */
+  }
+  ac_line(t, "%s);%s", ac_buf_str(&o), trail(t, s));
+}
+
+/* Forms by count that take more than operands. False: not one of them. */
+static bool special(ac_cpp *t, const ac_astmt *s) {
+  const ac_aoperand *o = s->ops;
+  const char *x[3] = {0};
+  for (int n = 0; n < s->n_ops && n < 3; n++)
+    if (o[n].tensor) x[n] = tensor_at(t, o[n].tensor, o[n].offset, o[n].view);
+  const char *n = s->count ? ac_cpp_expr(t, s->count) : "0";
+  ac_dtype d = o[0].view != AC_NODTYPE ? o[0].view : dtype_of(t, o[0].tensor);
+  switch (ac_insts[s->inst].form) {
+  case AC_FORM_INDEX:
+    ac_line(t, "AscendC::CreateVecIndex(%s, %s, static_cast<uint32_t>(%s));%s", x[0], scalar(t, o[1].scalar, d), n,
+            trail(t, s));
+    return true;
+  case AC_FORM_GATHER:
+    ac_line(t, "AscendC::Gather(%s, %s, %s, static_cast<uint32_t>(%s), static_cast<uint32_t>(%s));%s", x[0], x[1],
+            x[2], ac_cpp_expr(t, o[3].scalar), n, trail(t, s));
+    return true;
+  case AC_FORM_TILE: ac_line(t, "AscendC::Transpose(%s, %s);%s", x[0], x[1], trail(t, s)); return true;
+  case AC_FORM_MERGE:
+    ac_line(t, "AcMerge(%s, %s, %s, %s);%s", x[0], x[1], ac_cpp_expr(t, o[2].scalar), n, trail(t, s));
+    return true;
+  case AC_FORM_PICK: {
+    const char *by = o[2].tensor ? x[2] : ac_sprintf(t->a, "static_cast<uint8_t>(%s)", ac_cpp_expr(t, o[2].scalar));
+    const char *call = ac_sprintf(t->a, "AcPick(%s, %s, %s, %s)", x[0], x[1], by, n);
+    if (s->var.name)
+      ac_line(t, "int64_t %s = %s;%s", s->var.name, call, trail(t, s));
+    else
+      ac_line(t, "%s;%s", call, trail(t, s));
+    return true;
+  }
+  default: return false;
+  }
+}
+
 static void instruction(ac_cpp *t, const ac_astmt *s) {
   const ac_inst_info *i = &ac_insts[s->inst];
+  if (s->rep) {
+    repeats(t, s);
+    return;
+  }
+  if (special(t, s)) return;
   bool compare = i->form == AC_FORM_COMPARE || i->form == AC_FORM_COMPARE_S;
   const ac_aoperand *typed = &s->ops[compare ? 1 : 0];
   ac_dtype d = typed->view != AC_NODTYPE ? typed->view : dtype_of(t, typed->tensor);
@@ -371,7 +460,9 @@ static void get_value(ac_cpp *t, const ac_astmt *s) {
                          ? ac_sprintf(t->a, "%s.GetValue(%s)", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
                                       s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0")
                          : ac_sprintf(t->a, "%s.GetValue(%s)", t->k->gms.data[s->gm].name, ac_cpp_expr(t, s->value));
-  ac_dtype d = s->n_ops ? dtype_of(t, s->ops[0].tensor) : t->k->gms.data[s->gm].dtype;
+  ac_dtype d = !s->n_ops                      ? t->k->gms.data[s->gm].dtype
+               : s->ops[0].view != AC_NODTYPE ? s->ops[0].view
+                                              : dtype_of(t, s->ops[0].tensor);
   if (d == AC_BF16) from = ac_sprintf(t->a, "AscendC::ToFloat(%s)", from);
   ac_line(t, "%s %s = static_cast<%s>(%s);%s", type_name(s->var.type), s->var.name, type_name(s->var.type), from,
           trail(t, s));
@@ -411,11 +502,12 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   case AC_AS_COPY: copy(t, s); return;
   case AC_AS_INST: instruction(t, s); return;
   case AC_AS_GETVALUE: get_value(t, s); return;
-  case AC_AS_SETVALUE:
-    ac_line(t, "%s.SetValue(%s, %s);", s->ops[0].tensor->name,
-            s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0",
-            scalar(t, s->value, dtype_of(t, s->ops[0].tensor)));
+  case AC_AS_SETVALUE: {
+    ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+    ac_line(t, "%s.SetValue(%s, %s);", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
+            s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0", scalar(t, s->value, d));
     return;
+  }
   case AC_AS_FLAG: ac_line(t, "AcOrder<AscendC::HardEvent::%s>();", ac_event_names[s->event]); return;
   case AC_AS_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_ALL>();"); return;
   case AC_AS_SYNC_ALL: ac_line(t, "AscendC::SyncAll();"); return;
@@ -465,6 +557,27 @@ static const struct {
                  "template <AscendC::HardEvent Event> __aicore__ inline void AcOrder()\n{\n"
                  "    event_t id = static_cast<event_t>(GetTPipePtr()->FetchEventID(Event));\n    "
                  "AscendC::SetFlag<Event>(id);\n    AscendC::WaitFlag<Event>(id);\n}\n"},
+    {"AcPick(",
+     "// The elements among the first n of `src` that the pattern or the mask picks, one behind another; how many.\n"
+     "template <typename T, typename P>\n"
+     "__aicore__ inline int64_t AcPick(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, "
+     "const P &by, int64_t n)\n{\n"
+     "    uint64_t kept = 0;\n"
+     "    if (n > 0) {\n"
+     "        AscendC::GatherMask(dst, src, by, true, static_cast<uint32_t>(n), {1, 1, 8, 8}, kept);\n    }\n"
+     "    return static_cast<int64_t>(kept);\n}\n"},
+    {"AcMerge(",
+     "// Merges up to four sorted lists of `run` records of 8 bytes, `n` records in all; more than one list.\n"
+     "__aicore__ inline void AcMerge(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src, "
+     "int64_t run, int64_t n)\n{\n"
+     "    uint16_t length[4] = {0, 0, 0, 0};\n    uint16_t valid = 0;\n"
+     "    for (int64_t i = 0; i < 4 && i * run < n; i++) {\n"
+     "        length[i] = static_cast<uint16_t>(n - i * run < run ? n - i * run : run);\n"
+     "        valid = static_cast<uint16_t>(valid * 2 + 1);\n    }\n"
+     "    AscendC::MrgSortSrcList<float> lists(src, valid > 1 ? src[run * 2] : src, valid > 3 ? src[run * 4] : src, "
+     "valid > 7 ? "
+     "src[run * 6] : src);\n"
+     "    AscendC::MrgSort(dst, lists, AscendC::MrgSort4Info(length, false, valid, 1));\n}\n"},
     {"AcLoadRows(", "// Rows that are `stride` elements apart in global memory to rows that are `pitch` apart in UB. "
                     "One DataCopyPad moves up to 4095 rows\n"
                     "// whose gap fits 32 bits; other strides go row by row.\n"
@@ -523,8 +636,9 @@ static void init(ac_cpp *t, const ac_akernel *k) {
   for (size_t i = 0; i < k->gms.len; i++)
     ac_line(t, "%s.SetGlobalBuffer((__gm__ %s *)%s);", k->gms.data[i].name, ac_cpp_dtype(k->gms.data[i].dtype),
             k->tensors[k->gms.data[i].param]);
-  for (size_t i = 0; i < k->buffers.len; i++) {
-    const ac_abuffer *b = &k->buffers.data[i];
+  for (size_t i = 0; i < 2 * k->buffers.len; i++) {
+    const ac_abuffer *b = &k->buffers.data[i % k->buffers.len];
+    if (b->first != (i < k->buffers.len)) continue;
     const char *bytes =
         ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
     if (b->mem == AC_MEM_VECCALC)

@@ -65,6 +65,7 @@ static bool bind(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     }
     if (!e->args[i]) continue;
     if (args[to]) return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "'%s' is given twice", s->op[to].name));
+    if (e->args[i]->kind == AC_CE_NONE && s->op[to].optional) continue; /* axis=None, work=None: as if absent */
     args[to] = e->args[i];
     kw[to] = e->kw && e->kw[i] ? ac_strdup(c->a, s->op[to].name) : NULL;
   }
@@ -140,6 +141,9 @@ static bool operand_fits(const ac_kval *v, const char *kinds) {
     case 'D':
       if (v->kind == AC_CT_DTYPE) return true;
       break;
+    case 'L':
+      if (v->kind == AC_CT_BOOL) return true;
+      break;
     case 'S':
       if (v->kind == AC_CT_STR) return true;
       break;
@@ -157,6 +161,7 @@ static const char *kinds_text(char k) {
   case 'T': return "a tensor plus offsets";
   case 'I': return "an int";
   case 'D': return "a dtype";
+  case 'L': return "True or False";
   case 'S': return "a string";
   case 'P': return "a tensor";
   default: return "a number";
@@ -327,15 +332,39 @@ static ac_kval arange(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   return r;
 }
 
+/* Element `index` of a row, b[i], or of one element, b[i, j]. */
+static bool extract_part(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
+  const ac_cbuffer *b = c->fn->f->buffers.data[v[0].buf];
+  ac_sym *one = ac_sy_int(&c->s, 1), *ext[4] = {one};
+  int last = b->rank - 1;
+  if (!v[0].nd || v[0].nd->rank > 1 || (v[0].nd->rank == 1 && !v[0].nd->dim[last].kept)) {
+    ac_diag *g =
+        ac_error(ac_chk_d(c), AC0522, e->loc, "tl.extract_scalar takes one row; `%s` is none", text(c, e->args[0]));
+    ac_help(ac_chk_d(c), g, "tl.extract_scalar(%s[i], j)", b->name);
+    return false;
+  }
+  if (!ac_chk_readable(c, &v[0], e->args[0]->loc)) return false;
+  ac_kview at = *v[0].nd;
+  ac_kval x = v[0];
+  x.nd = &at;
+  if (at.dim[last].kept) {
+    at.dim[last].lo = ac_sy_add(&c->s, at.dim[last].lo, v[1].sym);
+    at.dim[last].len = one;
+  }
+  ac_chk_part_read(c, &x, ext, e->loc);
+  return ac_chk_view(c, e->args[0], &v[0], ext);
+}
+
 static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   ac_dtype d;
   if (v[0].kind == AC_CT_BUFFER) {
     d = buf_dtype(c, &v[0]);
     if (!c->quiet) c->fn->f->buffers.data[v[0].buf]->computed = true;
-    if (c->fn->f->buffers.data[v[0].buf]->rank > 1) {
-      ac_error(ac_chk_d(c), AC0525, e->loc,
-               "tl.extract_scalar from a buffer with several dimensions is not supported yet");
-      return none;
+    const ac_cbuffer *b = c->fn->f->buffers.data[v[0].buf];
+    if (b->rank > 1) {
+      if (!extract_part(c, e, v)) return none;
+      e->args[0]->dtype = d;
+      return ac_dtypes[d].cls == AC_FLOATING ? plain(AC_CT_FLOAT) : int_value(ac_sy_fresh(&c->s, text(c, e)));
     }
     if (ac_chk_readable(c, &v[0], e->args[0]->loc) && ac_chk_extent(c, &v[0])) {
       ac_oblig o = {.x = ac_sy_add(&c->s, v[1].sym, ac_sy_int(&c->s, 1)),
@@ -542,7 +571,7 @@ static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
     ac_help(ac_chk_d(c), g, "with tl.%s():", s->name);
     return none;
   }
-  default: return ac_chk_compute(c, e, s, v);
+  default: return ac_chk_is_shape_prim(s->prim) ? ac_chk_shape_prim(c, e, s, v) : ac_chk_compute(c, e, s, v);
   }
 }
 
@@ -570,6 +599,7 @@ static bool has_no_value(const ac_sig *s) {
   case AC_P_ALLOC_UB:
   case AC_P_ARANGE:
   case AC_P_EXTRACT_SCALAR:
+  case AC_P_COMPRESS:
   case AC_P_CDIV:
   case AC_P_ALIGN_UP:
   case AC_P_ALIGN_DOWN:

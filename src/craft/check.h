@@ -12,7 +12,7 @@
 
 /* ---- signatures ---- */
 
-enum { AC_MAX_OPERANDS = 6 };
+enum { AC_MAX_OPERANDS = 7 };
 typedef struct {
   const char *name; /* canonical, without `tl.` */
   ac_cprim prim;    /* AC_P_NONE: no such primitive */
@@ -26,6 +26,7 @@ typedef struct {
 } ac_sig;
 /* By canonical name or alias. */
 ac_sig ac_sig_find(const char *name);
+ac_sig ac_sig_inst(ac_inst i);          /* of an instruction, whatever primitive has its name */
 ac_sig ac_sig_scalar(const char *name); /* the form of `name` with a scalar for its last source; AC_P_NONE if none */
 const char *ac_sig_keyword(const ac_sig *s, const char *kw); /* canonical keyword */
 const char *ac_sig_nearest(const char *name);
@@ -45,6 +46,16 @@ typedef struct {
   int rank;
   ac_kdim dim[4];
 } ac_ktile;
+/* A part of a buffer with several dimensions, one entry a dimension of the buffer. */
+typedef struct {
+  int rank; /* axes that are kept */
+  struct {
+    bool kept;
+    ac_sym *lo, *len;       /* len: elements of a kept axis */
+    ac_cexpr *lo_e, *len_e; /* NULL: as the symbol writes itself */
+    int64_t step;
+  } dim[4];
+} ac_kview;
 typedef struct {
   ac_ctkind kind;    /* AC_CT_NONE: an error was reported */
   int buf;           /* AC_CT_BUFFER: index */
@@ -53,6 +64,7 @@ typedef struct {
   ac_sym *off, *len; /* of a buffer's part; NULL: 0, to the end */
   ac_cexpr *off_e;
   ac_dtype dtype;
+  const ac_kview *nd; /* of a part of a buffer with several dimensions; then off and len are not set */
 } ac_kval;
 static const ac_kval none = {.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 
@@ -198,6 +210,17 @@ void ac_chk_written(ac_chk *c, const ac_kval *b, ac_sym *count, const ac_kbuf *s
 /* An instruction or a copy begins at 32-byte blocks of UB: an error when the part certainly does not, a warning when that is not known. */
 void ac_chk_aligned(ac_chk *c, const ac_kval *b, const ac_cexpr *e);
 const char *ac_chk_buf_name(ac_chk *c, int buf);
+
+/* shape.c: parts of buffers with several dimensions, and the primitives that work along axes */
+ac_kval ac_chk_part(ac_chk *c, ac_cexpr *e, ac_kval b);        /* b[i], b[a:c, d:e] */
+int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]); /* axes of an operand; ext NULL: not known */
+/* What a part of extent `ext` reads must be valid; what is written to it is valid from here on. */
+void ac_chk_part_read(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);
+void ac_chk_part_written(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);
+bool ac_chk_part_same(ac_chk *c, const ac_kval *x, const ac_kval *y);
+bool ac_chk_view(ac_chk *c, ac_cexpr *e, const ac_kval *v, ac_sym *const ext[4]); /* writes e->view */
+bool ac_chk_is_shape_prim(ac_cprim p);
+ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v);
 
 /* ub.c */
 void ac_chk_launches(ac_chk *c);

@@ -172,10 +172,30 @@ static ac_kval ask_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac
   return none;
 }
 
+static int rank_of(ac_chk *c, const ac_kval *v);
+static bool find_shape(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
+                       ac_kbuf *shape);
+
+/* Elements of a row that is filled: of its part, or to the end of the row. */
+static ac_sym *fill_row(ac_chk *c, const ac_kval *v) {
+  int last = c->fn->f->buffers.data[v->buf]->rank - 1;
+  if (!v->nd->rank) return ac_sy_int(&c->s, 1);
+  if (v->nd->dim[last].len) return v->nd->dim[last].len;
+  return ac_sy_sub(&c->s, c->fn->dims[v->buf][last], v->nd->dim[last].lo);
+}
+
 /* The value that the absent count stands for; NULL after an error. */
 static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
   if (!r->n_srcs) { /* a fill: all of the destination */
     ac_sym *cap = c->fn->caps[v[0].buf];
+    if (v[0].nd) {
+      ac_kbuf own;
+      if (!find_shape(c, e, s, r, v, &own)) return NULL;
+      ac_sym *n = ac_sy_int(&c->s, 1);
+      if (rank_of(c, &v[0]) < 2) return fill_row(c, &v[0]);
+      for (int d = 0; d < own.rank; d++) n = ac_sy_mul(&c->s, n, own.ext[d]);
+      return n;
+    }
     return v[0].len ? v[0].len : v[0].off ? ac_sy_sub(&c->s, cap, v[0].off) : cap;
   }
   ac_sym *n = NULL;
@@ -206,6 +226,13 @@ static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, cons
 static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, const ac_kval *v, ac_sym *count) {
   ac_sym *x = ac_chk_extent(c, v);
   const char *name = ac_chk_buf_name(c, v->buf);
+  if (v->nd) {
+    ac_sym *ext[4];
+    int rank = ac_chk_shape(c, v, ext);
+    if (rank == 1) ext[0] = count;
+    ac_chk_part_read(c, v, ext, e->args[i]->loc);
+    if (rank > 1) return;
+  }
   if (x && v->len) { /* the part itself, and what is valid of the buffer */
     ac_kval whole = *v;
     whole.len = NULL;
@@ -221,6 +248,7 @@ static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, co
 
 static bool same_place(ac_chk *c, const ac_kval *x, const ac_kval *y) {
   ac_sym *zero = ac_sy_int(&c->s, 0);
+  if (x->nd || y->nd) return ac_chk_part_same(c, x, y);
   return x->buf == y->buf && (x->off ? x->off : zero) == (y->off ? y->off : zero);
 }
 
@@ -292,41 +320,60 @@ static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *
   if (r->mask >= 0) c->fn->select = true;
 }
 
-/* Buffers with rows: a count must be whole, since the pitch of the rows is the compiler's. */
-static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
-                        ac_sym *count) {
-  const ac_kbuf *shape = NULL;
+static int rank_of(ac_chk *c, const ac_kval *v) {
+  return v->nd ? v->nd->rank : c->fn->f->buffers.data[v->buf]->rank;
+}
+
+/* The shape that a call works on: that of its sources, which must agree; of a fill, its destination's. False after an error. */
+static bool find_shape(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
+                       ac_kbuf *shape) {
+  *shape = (ac_kbuf){.rank = 1};
   for (int k = 0; k < r->n_srcs; k++) {
-    const ac_kbuf *b = &c->st->bufs[v[r->srcs[k]].buf];
-    if (b->rank < 2 && (!shape || shape->rank < 2)) {
-      shape = b;
+    const ac_kval *x = &v[r->srcs[k]];
+    ac_kbuf b = {.set = AC_SET};
+    b.rank = ac_chk_shape(c, x, b.ext);
+    if (b.rank > 1 && c->st->bufs[x->buf].rank == 1 && !x->nd) b.rank = 1; /* how its elements lie is forgotten */
+    if (k == 0 || (shape->rank < 2 && b.rank < 2)) {
+      *shape = b;
       continue;
     }
-    bool same = !shape || shape->rank == b->rank;
-    for (int d = 0; same && shape && d < b->rank; d++) same = shape->ext[d] == b->ext[d];
-    if (!same) {
-      ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s: its sources have different shapes", s->name);
-      ac_help(ac_chk_d(c), g, "load them with tiles of the same shape into buffers of the same rank");
-      return false;
-    }
-    shape = b;
+    bool same = shape->rank == b.rank;
+    for (int d = 0; same && d < b.rank; d++) same = shape->ext[d] == b.ext[d];
+    if (same) continue;
+    ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s: its sources have different shapes", s->name);
+    ac_help(ac_chk_d(c), g, "load them with tiles of the same shape into buffers of the same rank");
+    return false;
   }
-  int dst_rank = c->fn->f->buffers.data[v[0].buf]->rank;
-  if (!shape || shape->rank < 2) {
+  if (r->n_srcs || rank_of(c, &v[0]) < 2) return true;
+  shape->rank = rank_of(c, &v[0]);
+  for (int d = 0, n = 0; d < c->fn->f->buffers.data[v[0].buf]->rank; d++) {
+    if (v[0].nd && !v[0].nd->dim[d].kept) continue;
+    ac_sym *len = v[0].nd ? v[0].nd->dim[d].len : NULL;
+    if (!len)
+      len = v[0].nd ? ac_sy_sub(&c->s, c->fn->dims[v[0].buf][d], v[0].nd->dim[d].lo) : c->fn->dims[v[0].buf][d];
+    shape->ext[n++] = len;
+  }
+  return true;
+}
+
+/* Buffers with rows: a count must be whole, since the pitch of the rows is the compiler's. */
+static bool check_ranks(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
+                        ac_sym *count, const ac_kbuf *shape) {
+  int dst_rank = rank_of(c, &v[0]);
+  if (shape->rank < 2) {
     if (dst_rank < 2) return true;
-    if (!r->n_srcs && count == c->fn->caps[v[0].buf]) return true; /* all of it is filled */
   } else {
     bool reduce = is_form(s, AC_FORM_REDUCE) || is_compare(s);
     if (reduce) {
       ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "tl.%s of a buffer with %d dimensions is not supported yet",
                             s->name, shape->rank);
-      ac_help(ac_chk_d(c), g, "load one row at a time into a buffer with one dimension");
+      ac_help(ac_chk_d(c), g, "work row by row: b[i]");
       return false;
     }
     ac_sym *all = ac_sy_int(&c->s, 1);
     for (int d = 0; d < shape->rank; d++)
       all = shape->ext[d] ? ac_sy_mul(&c->s, all, shape->ext[d]) : ac_sy_fresh(&c->s, "?");
-    if (dst_rank == shape->rank && count == all) return true;
+    if (dst_rank == shape->rank && (count == all || !r->n_srcs)) return true;
   }
   ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s must work on whole tiles, into a buffer of the same rank",
                         s->name);
@@ -358,8 +405,31 @@ static bool write_rows(ac_chk *c, ac_cexpr *e, int at, const ac_kbuf *shape, con
   return true;
 }
 
+/* Operands with several dimensions say which elements they are. */
+static bool write_views(ac_chk *c, ac_cexpr *e, const roles *r, const ac_kval *v, ac_sym *count,
+                        const ac_kbuf *shape) {
+  ac_sym *ext[4];
+  memcpy(ext, shape->ext, sizeof ext);
+  if (shape->rank == 1) ext[0] = count;
+  for (int d = 0; d < shape->rank; d++)
+    if (!ext[d]) return true;
+  for (int i = 0; i < e->n_args; i++) {
+    bool whole = e->args[i] && v[i].kind == AC_CT_BUFFER && c->fn->f->buffers.data[v[i].buf]->rank > 1;
+    if (!whole || i == r->work) continue;
+    if (v[i].nd && v[i].nd->rank && !v[i].nd->dim[c->fn->f->buffers.data[v[i].buf]->rank - 1].kept) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->args[i]->loc, "elements of a column lie a row apart: `%s`",
+                            text(c, e->args[i]));
+      ac_help(ac_chk_d(c), g, "take whole rows, or tl.transpose first");
+      return false;
+    }
+    if (!ac_chk_view(c, e->args[i], &v[i], ext)) return false;
+  }
+  return true;
+}
+
 ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   roles r = roles_of(s);
+  if (r.work >= 0 && !e->args[r.work]) r.work = -1;
   if (!check_dtypes(c, e, s, &r, v) || (r.mode >= 0 && is_compare(s) && !check_mode(c, e, &r)) ||
       !check_overlap(c, e, s, &r, v))
     return ac_chk_failed(c, e);
@@ -375,14 +445,14 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   if (!count) {
     return ac_chk_failed(c, e);
   }
-  if (!check_ranks(c, e, s, &r, v, count)) return ac_chk_failed(c, e);
+  ac_kbuf tile, *shape = NULL;
+  if (!find_shape(c, e, s, &r, v, &tile) || !check_ranks(c, e, s, &r, v, count, &tile)) return ac_chk_failed(c, e);
   for (int k = 0; k < r.n_srcs; k++) check_reads(c, e, s, r.srcs[k], &v[r.srcs[k]], count);
   if (dst_in) check_reads(c, e, s, 0, &v[0], count);
   if (r.mask >= 0) check_reads(c, e, s, r.mask, &v[r.mask], count);
-  const ac_kbuf *shape = NULL;
-  for (int k = 0; k < r.n_srcs; k++)
-    if (c->st->bufs[v[r.srcs[k]].buf].rank > 1) shape = &c->st->bufs[v[r.srcs[k]].buf];
-  if (shape && shape->rank == 2 && shape->ext[0] && shape->ext[1] && !c->quiet) {
+  if (tile.rank > 1 && (r.n_srcs || v[0].nd)) shape = &tile;
+  if (!write_views(c, e, &r, v, count, &tile)) return none;
+  if (shape && shape->rank == 2 && r.n_srcs && shape->ext[0] && shape->ext[1] && !c->quiet) {
     if (!write_rows(c, e, r.count, shape, s)) return none;
   } else if (!e->args[r.count] && !c->quiet) {
     ac_cexpr *n = ac_chk_write(c, count, NULL, false);
@@ -397,8 +467,8 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   bool keep = dst_in;
   for (int k = 0; k < r.n_srcs; k++) keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
   if (is_form(s, AC_FORM_REDUCE)) {
-    check_work_room(c, e, s, r.work, v, count);
-    c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
+    if (r.work >= 0) check_work_room(c, e, s, r.work, v, count);
+    if (r.work >= 0) c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
     ac_chk_written(c, &v[0], ac_sy_int(&c->s, 1), NULL, false, e->loc);
   } else if (is_compare(s)) {
     check_mask_room(c, e, v, count);

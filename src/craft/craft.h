@@ -14,6 +14,7 @@ typedef struct ac_cstmt ac_cstmt;
 typedef struct ac_cfunc ac_cfunc;
 typedef struct ac_cbuffer ac_cbuffer;
 typedef struct ac_ctile ac_ctile;
+typedef struct ac_cview ac_cview;
 
 typedef enum {
 #define P(id, name, sig, where, scratch) id,
@@ -26,6 +27,8 @@ typedef enum {
 enum { AC_SCRATCH_LANES = 2048 };
 /* Scratch buffers of AC_SCRATCH_LANES float32 lanes that it needs (prims.def); 0 for instructions and unknown names. */
 int ac_cprim_scratch_of(const char *name);
+/* Position of an operand in a primitive's signature, or -1. */
+int ac_cprim_operand(ac_cprim prim, const char *name);
 
 typedef enum {
   AC_OP_NOP,
@@ -102,6 +105,17 @@ struct ac_cexpr {
   ac_cbuffer *buffer; /* AC_CT_BUFFER */
   ac_cexpr *offset;   /* AC_CT_BUFFER: element offset of `ub + k`, `ub[k]`, `ub[a:b]`; NULL: 0 */
   ac_ctile *tile; /* address of a load, store or extract_scalar; an ASSIGN of type TILE or POINTER makes no code */
+  ac_cview *view; /* AC_CT_BUFFER: the part that an operand is, by dimensions; NULL: `offset` says all */
+};
+
+/* A part of a buffer: one entry a dimension of the buffer. */
+struct ac_cview {
+  int rank; /* of the buffer */
+  struct {
+    bool kept;               /* an axis of the part; else one index */
+    ac_cexpr *from, *extent; /* from NULL: 0. extent of a kept axis: how many elements */
+    int64_t step;            /* distance of neighbours, in elements of that dimension */
+  } dim[4];
 };
 
 /* An affine set of GM addresses: param[base + sum_i axis[i].stride * k_i], 0 <= k_i < axis[i].extent. */

@@ -310,6 +310,11 @@ static ac_kval tile_index(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
 /* ---- buffers ---- */
 
 static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const ac_sym *sym) {
+  if (b.nd) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "a part of a part: `%s`", text(c, e));
+    ac_help(ac_chk_d(c), g, "write it as one part: b[i, k:]");
+    return none;
+  }
   if (e->op != AC_OP_ADD || !sym) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0506, e->loc, "buffers have no operator here: `%s`", text(c, e));
     ac_help(ac_chk_d(c), g, "compute with primitives: tl.vadd(dst, a, b); `buffer + k` is the part from element k");
@@ -323,17 +328,14 @@ static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const
 
 static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
   ac_cbuffer *buf = c->fn->f->buffers.data[b.buf];
-  if (e->n_args != 1 || buf->rank != 1) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->loc, "parts of buffers with %d dimensions are not supported yet",
-                          buf->rank > 1 ? buf->rank : e->n_args);
-    ac_help(ac_chk_d(c), g, "use a buffer with one dimension, or one buffer a row");
-    return none;
-  }
+  if (e->n_args != 1 || buf->rank != 1) return ac_chk_part(c, e, b);
   ac_cexpr *x = e->args[0];
   ac_cexpr *lo = x, *hi = NULL;
   if (x->kind == AC_CE_SLICE) {
     if (x->c) {
-      ac_error(ac_chk_d(c), AC0525, x->loc, "stepped slices are not supported yet");
+      ac_diag *g =
+          ac_error(ac_chk_d(c), AC0525, x->loc, "the last axis has no step: its elements lie in one block of UB");
+      ac_help(ac_chk_d(c), g, "step along an outer axis of a buffer with several, or pick elements with tl.gather");
       return none;
     }
     lo = x->a ? x->a : new_int(c, 0, x->loc);

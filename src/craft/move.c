@@ -20,6 +20,12 @@ static ac_sym *whole_extent(ac_chk *c, const ac_kbuf *b) {
 
 ac_sym *ac_chk_extent(ac_chk *c, const ac_kval *v) {
   const ac_kbuf *b = &c->st->bufs[v->buf];
+  if (v->nd) {
+    ac_sym *ext[4], *n = ac_sy_int(&c->s, 1);
+    int rank = ac_chk_shape(c, v, ext);
+    for (int d = 0; n && d < rank; d++) n = ext[d] ? ac_sy_mul(&c->s, n, ext[d]) : NULL;
+    return n;
+  }
   if (v->len) return v->len;
   if (b->set == AC_UNSET || !b->rank) return NULL;
   ac_sym *n = whole_extent(c, b);
@@ -51,18 +57,21 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
 }
 
 void ac_chk_aligned(ac_chk *c, const ac_kval *v, const ac_cexpr *e) {
-  if (v->kind != AC_CT_BUFFER || !v->off || c->quiet) return;
+  ac_sym *from = v->kind != AC_CT_BUFFER ? NULL
+                 : v->nd                 ? v->nd->dim[c->fn->f->buffers.data[v->buf]->rank - 1].lo
+                                         : v->off;
+  if (!from || c->quiet) return; /* rows start on blocks: only the last axis matters */
   int bytes = ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes, per_block = 32 / bytes;
   bool whole = true; /* all that varies is in steps of whole blocks */
   int64_t rest = 0;
-  for (int i = 0; i < v->off->n; i++) {
-    if (!v->off->t[i].k)
-      rest = v->off->t[i].c % per_block;
-    else if (v->off->t[i].c % per_block)
+  for (int i = 0; i < from->n; i++) {
+    if (!from->t[i].k)
+      rest = from->t[i].c % per_block;
+    else if (from->t[i].c % per_block)
       whole = false;
   }
   if (whole && !rest) return;
-  const char *name = ac_chk_buf_name(c, v->buf), *off = ac_sy_text(&c->s, v->off);
+  const char *name = ac_chk_buf_name(c, v->buf), *off = ac_sy_text(&c->s, from);
   ac_diag *g =
       whole ? ac_error(ac_chk_d(c), AC0527, e->loc,
                        "the part of '%s' from element %s on starts %d bytes into a 32-byte block of UB", name, off,
@@ -125,8 +134,33 @@ static void check_dims(ac_chk *c, const ac_kval *v, const ac_kbuf *shape, ac_loc
   }
 }
 
+static void check_part_room(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc) {
+  const ac_kview *w = v->nd;
+  for (int d = 0, n = 0; d < c->fn->f->buffers.data[v->buf]->rank; d++) {
+    if (!w->dim[d].kept) continue;
+    ac_sym *room = w->dim[d].len;
+    if (!room && w->dim[d].step == 1) room = ac_sy_sub(&c->s, c->fn->dims[v->buf][d], w->dim[d].lo);
+    ac_oblig o = {.x = ext[n], .y = room, .code = AC0516, .loc = loc};
+    if (o.x && o.y) {
+      o.refuted = ac_sprintf(c->a, "%s written to dimension %d of a part of '%s', which has room for %s",
+                             elements(c, o.x), d, ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, o.y));
+      o.unknown = ac_sprintf(c->a, "%s: that it fits is not proved", o.refuted);
+      o.help = "a shorter tile, or a larger part";
+      ac_chk_must_le(c, o);
+    }
+    n++;
+  }
+}
+
 void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc) {
   ac_kbuf *b = &c->st->bufs[v->buf];
+  if (v->nd) {
+    ac_sym *ext[4] = {count};
+    if (shape) memcpy(ext, shape->ext, sizeof ext);
+    check_part_room(c, v, ext, loc);
+    ac_chk_part_written(c, v, ext, loc);
+    return;
+  }
   if (count && !shape) check_room(c, v, count, loc);
   if (shape) check_dims(c, v, shape, loc);
   if (count && v->len) {
@@ -225,8 +259,8 @@ static bool check_move_dtype(ac_chk *c, ac_cexpr *e, int param, int buf, const c
 }
 
 /* ndim of the buffer against that of the tile; a contiguous tile may go to a buffer with one dimension. */
-static bool match_rank(ac_chk *c, const ac_cexpr *e, axes *x, int buf, bool *flat) {
-  int rank = c->fn->f->buffers.data[buf]->rank;
+static bool match_rank(ac_chk *c, const ac_cexpr *e, axes *x, const ac_kval *ub, bool *flat) {
+  int buf = ub->buf, rank = ub->nd ? ub->nd->rank : c->fn->f->buffers.data[buf]->rank;
   *flat = x->rank > 1 && rank == 1 && contiguous(c, x);
   if (x->rank == rank || *flat || (x->rank == 0 && rank == 1)) return true;
   ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "the tile has %d dimension%s, the buffer '%s' has %d", x->rank,
@@ -247,8 +281,9 @@ typedef struct {
   ac_ctile *out;
 } move;
 
-static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int buf, ac_cexpr *count_e, ac_sym *count,
-                    move *m, const char *prim) {
+static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, const ac_kval *ub, ac_cexpr *count_e,
+                    ac_sym *count, move *m, const char *prim) {
+  int buf = ub->buf;
   m->t = g->tile;
   if (!m->t) return stale(c, gm, "address");
   if (m->t->param < 0) {
@@ -262,7 +297,7 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, int 
     m->x.dim[0] = &m->x.made;
     m->x.rank = 1;
   }
-  if (!check_move_dtype(c, e, m->t->param, buf, prim) || !match_rank(c, e, &m->x, buf, &m->flat)) return false;
+  if (!check_move_dtype(c, e, m->t->param, buf, prim) || !match_rank(c, e, &m->x, ub, &m->flat)) return false;
   if (count && m->x.rank > 1) {
     ac_error(ac_chk_d(c), AC0522, count_e->loc,
              "`count=` is for tiles with one dimension; the aranges say how much of this one");
@@ -301,13 +336,28 @@ static void fill_count(ac_chk *c, ac_cexpr *e, int at, const move *m) {
     if (e->args[i]) e->kw[i] = e->prim == AC_P_STORE ? "atomic" : "pad";
 }
 
+/* The lengths of the tile are those of the buffer's axes. */
+static bool move_view(ac_chk *c, ac_cexpr *e, const ac_kval *ub, const move *m) {
+  ac_sym *ext[4] = {0};
+  if (c->fn->f->buffers.data[ub->buf]->rank == 1) return true;
+  memcpy(ext, m->ext, sizeof ext);
+  if (m->flat || !m->x.rank) ext[0] = m->total;
+  if (ub->nd && ub->nd->rank && !ub->nd->dim[c->fn->f->buffers.data[ub->buf]->rank - 1].kept) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->args[1]->loc, "elements of a column lie a row apart: `%s`",
+                          text(c, e->args[1]));
+    ac_help(ac_chk_d(c), g, "copy whole rows");
+    return false;
+  }
+  return ac_chk_view(c, e->args[1], ub, ext);
+}
+
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   move m = {0};
   ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
   if (!c->quiet) b->loaded = true;
   ac_sym *count = e->args[2] ? v[2].sym : NULL;
   bool multi = e->n_args > 0 && v[0].tile && v[0].tile->rank > 1;
-  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi ? NULL : count, &m, "load")) {
+  if (!analyse(c, e, e->args[0], &v[0], &v[1], multi ? NULL : e->args[2], multi ? NULL : count, &m, "load")) {
     if (!c->quiet) c->st->bufs[v[1].buf] = (ac_kbuf){.set = AC_SET, .rank = 1, .wrong = true, .loc = e->loc};
     return none;
   }
@@ -316,12 +366,23 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   bool row = !m.x.rank || (ac_sy_const(m.x.dim[m.x.rank - 1]->stride, &stride) && stride == 1);
   if (row || m.flat) ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
-  if (b->rank == 1) {
+  if (!move_view(c, e, &v[1], &m)) return none;
+  if (v[1].nd) {
+    ac_kbuf shape = {.rank = v[1].nd->rank};
+    memcpy(shape.ext, m.ext, sizeof shape.ext);
+    if (m.flat || !m.x.rank) shape.ext[0] = m.total;
+    ac_chk_written(c, &v[1], m.total, &shape, false, e->loc);
+  } else if (b->rank == 1) {
     ac_chk_written(c, &v[1], m.total, NULL, false, e->loc);
   } else {
     ac_kbuf shape = {.rank = b->rank};
     memcpy(shape.ext, m.ext, sizeof shape.ext);
     ac_chk_written(c, &v[1], NULL, &shape, false, e->loc);
+  }
+  if (e->args[3] && v[1].nd) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->args[3]->loc, "a pad value fills whole buffers, not parts");
+    ac_help(ac_chk_d(c), g, "fill the part first: tl.duplicate(part, value)");
+    return none;
   }
   if (e->args[3]) { /* pad: valid up to the capacity */
     ac_kbuf *k = &c->st->bufs[v[1].buf];
@@ -338,15 +399,23 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   if (!c->quiet) b->stored = true;
   bool readable = ac_chk_readable(c, &v[1], e->args[1]->loc);
   bool multi = v[0].tile && v[0].tile->rank > 1;
-  if (!analyse(c, e, e->args[0], &v[0], v[1].buf, multi ? NULL : e->args[2], multi || !e->args[2] ? NULL : v[2].sym,
-               &m, "store"))
+  if (!analyse(c, e, e->args[0], &v[0], &v[1], multi ? NULL : e->args[2], multi || !e->args[2] ? NULL : v[2].sym, &m,
+               "store"))
     return none;
   c->fn->f->params[m.t->param].out = true;
   if (!ac_chk_atomic(c, e, &c->fn->f->params[m.t->param])) return none;
   ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
-  if (!readable) return none;
+  if (!readable || !move_view(c, e, &v[1], &m)) return none;
   const ac_kbuf *k = &c->st->bufs[v[1].buf];
+  if (v[1].nd) {
+    ac_sym *ext[4];
+    memcpy(ext, m.ext, sizeof ext);
+    if (m.flat || !m.x.rank) ext[0] = m.total;
+    ac_chk_part_read(c, &v[1], ext, e->loc);
+    check_part_room(c, &v[1], ext, e->loc);
+    return none;
+  }
   if (k->mask) {
     ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' holds a mask of bits; it cannot be stored", b->name);
     return none;

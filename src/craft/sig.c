@@ -31,7 +31,7 @@ static const char *const forms[] = {
     [AC_FORM_COMPARE_S] = "mask:B a:B scalar:X mode:S count:I?",
     [AC_FORM_SELECT] = "dst:B mask:B a:B b:B count:I?",
     [AC_FORM_SELECT_S] = "dst:B mask:B a:B scalar:X count:I?",
-    [AC_FORM_REDUCE] = "dst:B src:B work:B count:I?",
+    [AC_FORM_REDUCE] = "dst:B src:B work:B? count:I?",
     [AC_FORM_COPY] = "dst:B src:B count:I?",
 };
 
@@ -71,14 +71,22 @@ static ac_sig exact(const char *name) {
       parse_sig(&s, prims[i].sig);
       return s;
     }
-  s.inst = ac_inst_by_dsl(name);
-  if (s.inst != AC_INST_COUNT) {
-    s.name = ac_insts[s.inst].dsl;
-    s.prim = AC_P_INST;
-    s.where = "c";
-    parse_sig(&s, forms[ac_insts[s.inst].form]);
-  }
+  ac_inst i = ac_inst_by_dsl(name);
+  return i != AC_INST_COUNT ? ac_sig_inst(i) : s;
+}
+
+ac_sig ac_sig_inst(ac_inst i) {
+  ac_sig s = {.name = ac_insts[i].dsl, .prim = AC_P_INST, .inst = i, .where = "c"};
+  parse_sig(&s, forms[ac_insts[i].form]);
   return s;
+}
+
+int ac_cprim_operand(ac_cprim prim, const char *name) {
+  ac_sig s = {0};
+  if ((size_t)prim < AC_COUNT(prims)) parse_sig(&s, prims[prim].sig);
+  for (int i = 0; i < s.n; i++)
+    if (!strcmp(s.op[i].name, name)) return i;
+  return -1;
 }
 
 ac_sig ac_sig_find(const char *name) {

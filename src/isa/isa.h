@@ -102,6 +102,16 @@ typedef enum {
   AC_FORM_SELECT_S,   /* (dst, mask, a, scalar, count) */
   AC_FORM_REDUCE,     /* (dst, src, work, count): one value to dst[0] */
   AC_FORM_COPY,       /* (dst, src, count): UB to UB */
+  /* Forms of the lowering's own (lower/air.h, ac_arep); distances from repeat to repeat in 32-byte blocks. */
+  AC_FORM_INDEX,  /* (dst, first, count): first, first + 1, ... */
+  AC_FORM_GATHER, /* (dst, src, offsets, base, count): dst[i] = src at byte base + offsets[i]; offsets are uint32 */
+  AC_FORM_ROWS,   /* (dst, src) mask, repeat, dst, a, a_block */
+  AC_FORM_BLOCKS, /* (dst, src) repeat: element i of src fills block i of dst, 8 a repeat */
+  AC_FORM_WHOLE,  /* (dst, src) mask, repeat, dst in elements, a; mode 2: of a maximum the value alone */
+  AC_FORM_TILE,   /* (dst, src): 16 x 16 elements of 2 bytes, transposed */
+  AC_FORM_SORT, /* (dst, src, numbers) repeat: 32 elements and their numbers to 32 records of 8 bytes, the largest first */
+  AC_FORM_MERGE, /* (dst, src, run, count): up to four sorted lists of `run` records, one behind another, `count` in all */
+  AC_FORM_PICK, /* (dst, src, pattern or mask tensor, count): the elements it picks out of `count`; var: how many, when named */
 } ac_form;
 typedef enum {
   AC_PIPE_S,

@@ -119,6 +119,10 @@ typedef struct {
   int round_to;       /* bytes are rounded up to this: 32 or 256 */
   bool sync;          /* TBuf touched by copies: ordered by flags instead of a queue */
   ac_loc loc;
+  bool
+      first; /* made before those that are not: all that are have sizes of 256 bytes, so each starts at a multiple of that */
+  int rank; /* of the DSL's buffer, with `dims` its capacity by dimension; 0: not one of the DSL's */
+  ac_aexpr *dims[4];
 } ac_abuffer;
 /* A LocalTensor variable. */
 struct ac_atensor {
@@ -151,13 +155,29 @@ typedef struct {
   ac_strvec comments;
 } ac_amethod;
 
+/* Where the elements of an operand with axes lie, outermost axis first; strides in elements of its buffer. Gone after `rows`. */
+typedef struct {
+  int rank;
+  ac_aexpr *extent[4], *stride[4];
+} ac_aview;
+
 /* An operand of an instruction. */
 typedef struct {
   ac_atensor *tensor; /* NULL: a scalar */
   ac_aexpr *offset;   /* elements, or NULL for 0 */
   ac_aexpr *scalar;
-  ac_dtype view; /* ReinterpretCast to this dtype, or AC_NODTYPE */
+  ac_dtype view; /* ReinterpretCast to this dtype, or AC_NODTYPE; the offset counts its elements */
+  ac_aview *nd;  /* NULL: as many elements as the instruction counts, one behind another */
 } ac_aoperand;
+
+/* The repeat form of a vector instruction: the first `mask` lanes of each of `repeat` repeats. Distances from repeat to repeat in
+ * 32-byte blocks unless isa.h says otherwise for the form. */
+typedef struct {
+  ac_aexpr *mask, *repeat; /* mask NULL: the form has none */
+  ac_aexpr *dst, *a, *b;   /* distances; NULL: 0 */
+  int a_block; /* blocks from block to block of the first source: 1, or 0 to read one block again and again */
+  int mode;    /* of the form: see isa.h */
+} ac_arep;
 
 typedef enum { AC_CMP_LT, AC_CMP_GT, AC_CMP_EQ, AC_CMP_LE, AC_CMP_GE, AC_CMP_NE } ac_cmp;
 typedef enum {
@@ -195,6 +215,7 @@ typedef struct {
   int rank;
   struct {
     ac_aexpr *extent, *stride;
+    ac_aexpr *ub; /* distance of neighbours in UB; NULL: packed, or the buffer's pitch */
   } axis[4];
 } ac_acopy;
 
@@ -272,8 +293,12 @@ struct ac_astmt {
   int gm; /* GETVALUE of global memory; -1: UB */
   ac_event event;
   ac_alaunch *launch;
-  int path; /* END: index into ac_program.paths */
+  int path;     /* END: index into ac_program.paths */
+  ac_arep *rep; /* INST: the repeat form; then count is NULL */
+  int axis;     /* PRIM along an axis; -1: all of them */
+  unsigned how; /* PRIM: AC_HOW_... */
 };
+enum { AC_HOW_REVERSE = 1, AC_HOW_EXCLUSIVE = 2, AC_HOW_DESCENDING = 4 };
 
 typedef struct {
   const char *name; /* the DSL kernel */

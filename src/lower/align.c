@@ -75,12 +75,73 @@ static ac_aexpr *pitch(align *l, const ac_astmt *s, const ac_acopy *c, int per_b
   return cols;
 }
 
+/* Fills a buffer with the pad value before the load. */
+static bool pad(align *l, const ac_astmt *s, ac_ablock *out) {
+  ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, l->k->buffers.data[s->copy->ub->buffer].elements);
+  if (!f) return false;
+  ac_push(l->c->a, out, f);
+  ac_astmt *flag = ac_as_new(l->c->a, AC_AS_FLAG, s->loc);
+  flag->event = AC_EV_V_MTE2;
+  ac_push(l->c->a, out, flag);
+  return true;
+}
+
+/* A tile between global memory and a (part of a) buffer whose rows are on a pitch: both sides have strides of their own. */
+static void strided(align *l, ac_astmt *s, ac_ablock *out) {
+  ac_arena *a = l->c->a;
+  ac_acopy *c = s->copy;
+  int n = 0;
+  bool row = !is(c->axis[c->rank - 1].extent, 1); /* its last axis is the buffer's */
+  if (row && c->rank == 1 && c->to_ub && !is(c->axis[0].stride, 1)) {
+    c->by_element = true;
+    c->cols = c->axis[0].extent;
+    c->gm_stride = c->axis[0].stride;
+    c->rank = 0;
+    ac_push(a, out, s);
+    return;
+  }
+  if (row && !is(c->axis[c->rank - 1].stride, 1)) {
+    refuse(l, s->loc, "a tile of several axes, the innermost with a stride", "load one row at a time");
+    return;
+  }
+  c->cols = row ? c->axis[--c->rank].extent : (c->rank--, ac_ae_int(a, 1));
+  for (int i = 0; i < c->rank; i++)
+    if (!is(c->axis[i].extent, 1)) c->axis[n++] = c->axis[i];
+  if (c->pad && !pad(l, s, out)) return;
+  if (n) {
+    c->rows = c->axis[n - 1].extent;
+    c->gm_stride = c->axis[n - 1].stride;
+    c->ub_pitch = c->axis[n - 1].ub;
+  }
+  c->exact = !c->rows && !c->pad && ac_ae_multiple(c->cols, 32 / ac_dtypes[dtype_of(l, c->ub)].bytes);
+  ac_aexpr *ub = c->ub_offset ? c->ub_offset : ac_ae_int(a, 0);
+  for (int i = 0; i + 1 < n; i++) {
+    ac_astmt *f = ac_as_new(a, AC_AS_FOR, s->loc);
+    f->var = (ac_avar){.name = ac_sprintf(a, "acAxis%d", l->temps++), .type = AC_AT_INT};
+    f->lo = ac_ae_int(a, 0);
+    f->hi = c->axis[i].extent;
+    f->step = ac_ae_int(a, 1);
+    ac_aexpr *v = ac_ae_var(a, f->var.name, AC_AT_INT);
+    c->gm_offset = ac_ae_bin(a, AC_AE_ADD, c->gm_offset, ac_ae_bin(a, AC_AE_MUL, v, c->axis[i].stride));
+    ub = ac_ae_bin(a, AC_AE_ADD, ub, ac_ae_bin(a, AC_AE_MUL, v, c->axis[i].ub));
+    ac_push(a, out, f);
+    out = &f->body;
+  }
+  c->ub_offset = is(ub, 0) ? NULL : ub;
+  c->rank = 0;
+  ac_push(a, out, s);
+}
+
 static void copy(align *l, ac_astmt *s, ac_ablock *out) {
   ac_arena *a = l->c->a;
   ac_acopy *c = s->copy;
   int per_block = 32 / ac_dtypes[dtype_of(l, c->ub)].bytes;
   const ac_aexpr *own = l->k->buffers.data[c->ub->buffer].pitch;
   bool keep = own && c->rank == 2; /* its rows are on a pitch, even one row or rows of one element */
+  if (c->rank && c->axis[0].ub) {
+    strided(l, s, out);
+    return;
+  }
   if (!keep) ac_lower_merge(a, c, !own);
   if (!c->rank) {
     c->cols = ac_ae_int(a, 1);
@@ -109,12 +170,7 @@ static void copy(align *l, ac_astmt *s, ac_ablock *out) {
   ac_ablock *to = out;
   ac_aexpr *gm = c->gm_offset, *ub = c->ub_offset ? c->ub_offset : ac_ae_int(a, 0);
   if (c->pad) {
-    ac_astmt *f = fill(l, s, c->ub, c->pad, l->k->buffers.data[c->ub->buffer].elements);
-    if (!f) return;
-    ac_push(a, out, f);
-    ac_astmt *flag = ac_as_new(a, AC_AS_FLAG, s->loc);
-    flag->event = AC_EV_V_MTE2;
-    ac_push(a, out, flag);
+    if (!pad(l, s, out)) return;
   }
   ac_aexpr *step = c->rows ? ac_ae_bin(a, AC_AE_MUL, c->rows, c->ub_pitch) : NULL;
   for (int i = c->rank - 3; i >= 0; i--) step = i ? ac_ae_bin(a, AC_AE_MUL, step, c->axis[i].extent) : step;

@@ -211,6 +211,18 @@ static void check_process(check *c) {
     if (f.state[i] != IDLE) fail(c, "'%s' is left over at the end of the kernel", c->k->handles.data[i]->name);
 }
 
+/* ---- rows: lanes only ---- */
+
+static void lanes_only(void *user, ac_astmt *s) {
+  check *c = user;
+  if (s->kind == AC_AS_PRIM && s->prim >= AC_P_REDUCE_SUM && s->prim <= AC_P_INSERT_SCALAR)
+    fail(c, "a primitive along axes is left");
+  if (s->kind != AC_AS_INST && s->kind != AC_AS_PRIM) return;
+  for (int i = 0; i < s->n_ops; i++)
+    if (s->ops[i].nd) fail(c, "an operand of '%s' still has axes", s->ops[i].tensor->name);
+  if (s->rep && s->count) fail(c, "an instruction has both a count and repeats");
+}
+
 /* ---- legalise: only instructions, of dtypes that they have ---- */
 
 static ac_dtype dtype_of(check *c, const ac_aoperand *o) {
@@ -289,6 +301,9 @@ static void walk(check *c, void (*f)(void *, ac_astmt *)) {
 static void check_legalise(check *c) {
   walk(c, legal);
 }
+static void check_rows(check *c) {
+  walk(c, lanes_only);
+}
 static void check_align(check *c) {
   walk(c, aligned);
 }
@@ -299,9 +314,9 @@ static void nothing(check *c) {
 static const struct {
   const char *pass;
   void (*kernel)(check *c);
-} checks[] = {{"host", nothing},          {"place", check_place},
-              {"process", check_process}, {"legalise", check_legalise},
-              {"align", check_align},     {"sync", check_sync}};
+} checks[] = {{"host", nothing},    {"place", check_place},       {"process", check_process},
+              {"rows", check_rows}, {"legalise", check_legalise}, {"align", check_align},
+              {"sync", check_sync}};
 
 const char *ac_program_check(ac_arena *a, const ac_program *p, const char *pass) {
   check c = {.a = a, .p = p};

@@ -66,6 +66,22 @@ static ac_aexpr *two(ac_lconv *v, const ac_cexpr *e, ac_aekind k) {
   return r;
 }
 
+/* First element of a part of a buffer with several dimensions. */
+static ac_aexpr *part_start(ac_lconv *v, const ac_cexpr *e) {
+  ac_arena *a = v->c->a;
+  const ac_abuffer *b = NULL;
+  for (size_t i = 0; i < v->k->infos.len; i++)
+    if (v->k->infos.data[i].b == e->buffer) b = &v->k->k->buffers.data[v->k->infos.data[i].buffer];
+  ac_aexpr *at = ac_ae_int(a, 0), *step = ac_ae_int(a, 1);
+  for (int d = b->rank - 1; d >= 0; d--) {
+    ac_aexpr *from = e->view->dim[d].from ? ac_lower_expr(v, e->view->dim[d].from) : ac_ae_int(a, 0);
+    if (!from) return NULL;
+    at = ac_ae_bin(a, AC_AE_ADD, ac_ae_bin(a, AC_AE_MUL, from, step), at);
+    step = ac_ae_bin(a, AC_AE_MUL, step, d == b->rank - 1 && b->pitch ? b->pitch : b->dims[d]);
+  }
+  return at;
+}
+
 /* tl.extract_scalar: a statement of its own; the expression is the variable that it fills. */
 static ac_aexpr *extract(ac_lconv *v, const ac_cexpr *e) {
   ac_arena *a = v->c->a;
@@ -78,7 +94,11 @@ static ac_aexpr *extract(ac_lconv *v, const ac_cexpr *e) {
   s->var.type = cls == AC_FLOATING ? AC_AT_FLOAT : AC_AT_INT;
   s->var.name = ac_sprintf(a, "scalar%d", (*v->temps)++);
   if (e->args[0]->type == AC_CT_BUFFER) {
-    if (e->args[0]->offset) {
+    if (e->args[0]->view && e->args[0]->view->rank > 1) {
+      ac_aexpr *o = part_start(v, e->args[0]);
+      if (!o) return NULL;
+      at = ac_ae_bin(a, AC_AE_ADD, o, at);
+    } else if (e->args[0]->offset) {
       ac_aexpr *o = ac_lower_expr(v, e->args[0]->offset);
       if (!o) return NULL;
       at = ac_ae_bin(a, AC_AE_ADD, o, at);

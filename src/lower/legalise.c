@@ -376,7 +376,9 @@ static void reduction(legal *l, ac_astmt *s) {
 
 /* DataCopy inside UB moves whole 32-byte blocks. Other counts: adding integer 0 moves the bits exactly. */
 static void local_copy(legal *l, ac_astmt *s) {
-  ac_dtype d = l->k->buffers.data[s->ops[0].tensor->buffer].dtype;
+  ac_dtype own[2];
+  for (int i = 0; i < 2; i++) own[i] = l->k->buffers.data[s->ops[i].tensor->buffer].dtype;
+  ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : own[0];
   int bytes = ac_dtypes[d].bytes;
   if (bytes == 1 || ac_ae_multiple(s->count, 32 / bytes)) {
     if (bytes == 1) s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, 32));
@@ -389,7 +391,7 @@ static void local_copy(legal *l, ac_astmt *s) {
     for (int i = 0; i < 2; i++)
       if (s->ops[i].offset) s->ops[i].offset = ac_ae_bin(l->c->a, AC_AE_MUL, s->ops[i].offset, ac_ae_int(l->c->a, 2));
   }
-  for (int i = 0; i < 2; i++) s->ops[i].view = d == view ? AC_NODTYPE : view;
+  for (int i = 0; i < 2; i++) s->ops[i].view = own[i] == view ? AC_NODTYPE : view;
   s->ops[2] = (ac_aoperand){.scalar = ac_ae_int(l->c->a, 0), .view = AC_NODTYPE};
   s->n_ops = 3;
 }

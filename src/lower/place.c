@@ -76,11 +76,15 @@ static int touches(const ac_cstmt *s, const ac_cbuffer *b) {
 
 /* ---- is the first access of a life a write that starts at element 0 and happens on every path? ---- */
 
-static const ac_cexpr *destination(const ac_cexpr *call) {
+static const ac_cexpr *destination(const ac_cexpr *call, const ac_cbuffer *b) {
   if (call->kind != AC_CE_CALL || !call->n_args) return NULL;
   if (call->prim == AC_P_LOAD) return call->args[1];
   if (call->prim == AC_P_STORE || call->prim == AC_P_EXTRACT_SCALAR) return NULL;
-  return call->args[0];
+  int second = call->prim == AC_P_ARGMAX || call->prim == AC_P_ARGMIN ? 2
+               : call->prim == AC_P_SORT || call->prim == AC_P_TOPK   ? 1
+                                                                      : 0;
+  const ac_cexpr *x = call->args[second];
+  return x && x->buffer == b ? x : call->args[0];
 }
 
 /* The offset is 0 in the first round of the loops in `vars`: a sum of products that each hold a loop variable that starts at 0. */
@@ -113,13 +117,16 @@ static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_s
     vars->len = mark;
     return v;
   }
-  if (s->kind != AC_CS_EXPR || !sure) return FAILS;
-  const ac_cexpr *call = s->value, *d = destination(call);
+  if ((s->kind != AC_CS_EXPR && s->kind != AC_CS_ASSIGN) || !sure) return FAILS;
+  const ac_cexpr *call = s->value, *d = destination(call, b);
   /* scratch of a reduction: what it held before is lost, and nobody may read it after */
   bool reduces = call->kind == AC_CE_CALL && call->prim == AC_P_INST && ac_insts[call->inst].form == AC_FORM_REDUCE;
-  if (reduces && call->args[2]->buffer == b && call->args[0]->buffer != b && call->args[1]->buffer != b)
+  if (reduces && call->args[2] && call->args[2]->buffer == b && call->args[0]->buffer != b &&
+      call->args[1]->buffer != b)
     return DEFINES;
   if (!d || d->buffer != b || !starts_at_zero(d->offset, vars)) return FAILS;
+  for (int i = 0; d->view && i < d->view->rank; i++)
+    if (!starts_at_zero(d->view->dim[i].from, vars)) return FAILS;
   if (call->prim == AC_P_INST && (ac_insts[call->inst].flags & AC_INST_DST_IN)) return FAILS;
   for (int i = 0; i < call->n_args; i++) {
     touch t = {.b = b};
@@ -250,7 +257,7 @@ static bool uses_block(const ac_aexpr *e) {
                uses_block(e->c));
 }
 
-static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, ac_aexpr **row) {
+static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, ac_aexpr **row, ac_aexpr *dims[4]) {
   ac_lconv conv = {.c = c, .k = k};
   ac_aexpr *n = ac_ae_int(c->a, 1);
   int bytes = ac_dtypes[b->dtype].bytes;
@@ -259,10 +266,12 @@ static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, a
     if (!e) return NULL;
     if (i == b->rank - 1 && b->rank > 1) e = *row = ac_ae_bin(c->a, AC_AE_ALIGN_UP, e, ac_ae_int(c->a, 32 / bytes));
     n = ac_ae_bin(c->a, AC_AE_MUL, n, e);
+    dims[i] = e;
   }
   sizing z = {.c = c, .k = k, .ok = true};
   n = ac_ae_subst(c->a, n, known_before, &z);
   *row = ac_ae_subst(c->a, *row, known_before, &z);
+  for (int i = 0; i < b->rank; i++) dims[i] = ac_ae_subst(c->a, dims[i], known_before, &z);
   if (z.ok && !uses_block(n)) return n;
   ac_diag *x = ac_error(c->d, AC0602, b->loc,
                         "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
@@ -292,6 +301,25 @@ static bool gapped_call(ac_lower_ctx *c, ac_lkernel *k, const ac_cexpr *e) {
 static bool gapped(ac_lower_ctx *c, ac_lkernel *k, const ac_cstmt *first) {
   for (const ac_cstmt *s = first; s; s = s->next)
     if ((s->kind == AC_CS_EXPR && gapped_call(c, k, s->value)) || gapped(c, k, s->body) || gapped(c, k, s->orelse))
+      return true;
+  return false;
+}
+
+/* A part of such a buffer is used, or a primitive that works along its axes. */
+static bool parts_call(const ac_cexpr *e) {
+  if (!e) return false;
+  bool axes = e->kind == AC_CE_CALL && e->prim >= AC_P_REDUCE_SUM && e->prim <= AC_P_INSERT_SCALAR;
+  for (int i = 0; i < e->n_args; i++) {
+    const ac_cexpr *x = e->args[i];
+    if (x && x->buffer && x->type == AC_CT_BUFFER && x->buffer->rank > 1 && (axes || x->kind == AC_CE_INDEX))
+      return true;
+    if (parts_call(x)) return true;
+  }
+  return parts_call(e->a) || parts_call(e->b) || parts_call(e->c);
+}
+static bool parts(const ac_cstmt *first) {
+  for (const ac_cstmt *s = first; s; s = s->next)
+    if (parts_call(s->value) || parts_call(s->lo) || parts_call(s->hi) || parts(s->body) || parts(s->orelse))
       return true;
   return false;
 }
@@ -335,7 +363,13 @@ static int add_buffer(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, const
   return (int)k->k->buffers.len - 1;
 }
 
-static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row) {
+static void remember(ac_abuffer *q, const ac_cbuffer *b, ac_aexpr *row, ac_aexpr *const dims[4], bool pitched) {
+  if (pitched) q->pitch = row;
+  q->rank = b->rank;
+  memcpy(q->dims, dims, sizeof q->dims);
+}
+
+static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row, ac_aexpr *const dims[4]) {
   ac_linfo *f = &k->infos.data[i];
   int m = touches_list(k->fn->body, f->b);
   analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
@@ -354,7 +388,7 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   if (f->queued) q->depth = f->b->pinned ? f->b->pinned : x.looped ? 2 : 1;
   q->pinned = f->b->pinned > 0;
   if (f->whole_repeats) q->round_to = 256;
-  if (k->pitched) q->pitch = row;
+  remember(q, f->b, row, dims, k->pitched);
   if (f->mask) { /* a compare writes the bits of whole repeats */
     q->dtype = AC_U8;
     q->elements = ac_ae_bin(c->a, AC_AE_ADD, n, ac_ae_int(c->a, 32));
@@ -368,7 +402,7 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
     f->out_buffer = add_buffer(c, k, f->b, "OutQueue", AC_MEM_VECOUT, n);
     q = &k->k->buffers.data[f->buffer]; /* it may have moved */
     k->k->buffers.data[f->out_buffer].depth = q->depth;
-    k->k->buffers.data[f->out_buffer].pitch = q->pitch;
+    remember(&k->k->buffers.data[f->out_buffer], f->b, row, dims, k->pitched);
   }
 }
 
@@ -441,11 +475,11 @@ bool ac_lower_place(ac_lower_ctx *c) {
       ac_push(c->a, &k->infos, f);
     }
     mark(k, k->fn->body);
-    k->pitched = gapped(c, k, k->fn->body);
+    k->pitched = parts(k->fn->body) || gapped(c, k, k->fn->body);
     for (size_t i = 0; i < k->infos.len; i++) {
-      ac_aexpr *row = NULL, *e = capacity(c, k, k->infos.data[i].b, &row);
+      ac_aexpr *row = NULL, *dims[4] = {0}, *e = capacity(c, k, k->infos.data[i].b, &row, dims);
       if (!e) return false;
-      place(c, k, i, e, row);
+      place(c, k, i, e, row, dims);
     }
     limit_depths(k->k, AC_MEM_VECIN);
     limit_depths(k->k, AC_MEM_VECOUT);

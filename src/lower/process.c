@@ -12,6 +12,7 @@ typedef struct {
   ac_strvec scope;       /* declared and visible */
   const ac_cstmt *stage; /* the block at work, or NULL */
   bool ok;
+  bool axes; /* operands with one axis have it written too */
 } maker;
 
 static void list(maker *m, const ac_cstmt *first, ac_ablock *out);
@@ -100,6 +101,30 @@ static void gets(getter *g, const ac_cstmt *first, bool into_stages) {
   }
 }
 
+/* ---- parts of buffers ---- */
+
+/* Distance of neighbours in dimension d of a buffer whose rows are on a pitch. */
+static ac_aexpr *step_of(maker *m, const ac_abuffer *b, int d) {
+  ac_aexpr *n = d == b->rank - 1 ? ac_ae_int(m->c->a, 1) : b->pitch ? b->pitch : b->dims[b->rank - 1];
+  for (int i = b->rank - 2; i > d; i--) n = ac_ae_bin(m->c->a, AC_AE_MUL, n, b->dims[i]);
+  return n;
+}
+
+/* The first element of a part and, where wanted, its axes. */
+static ac_aexpr *part(maker *m, const ac_cexpr *e, const ac_abuffer *b, ac_aview *axes, ac_ablock *out) {
+  ac_arena *a = m->c->a;
+  ac_aexpr *at = NULL;
+  for (int d = 0; d < e->view->rank; d++) {
+    ac_aexpr *step = step_of(m, b, d), *from = expr(m, e->view->dim[d].from, out);
+    if (from) from = ac_ae_bin(a, AC_AE_MUL, from, step);
+    if (from) at = at ? ac_ae_bin(a, AC_AE_ADD, at, from) : from;
+    if (!e->view->dim[d].kept || !axes) continue;
+    axes->extent[axes->rank] = expr(m, e->view->dim[d].extent, out);
+    axes->stride[axes->rank++] = ac_ae_bin(a, AC_AE_MUL, step, ac_ae_int(a, e->view->dim[d].step));
+  }
+  return at;
+}
+
 /* ---- copies ---- */
 
 static void rows_of(maker *m, ac_astmt *s, ac_aexpr *rows, ac_aexpr *cols, ac_ablock *out);
@@ -119,7 +144,10 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
   ac_acopy *c = AC_NEW(a, ac_acopy);
   c->gm = gm_of(m, t->param);
   c->gm_offset = t->base ? expr(m, t->base, out) : ac_ae_int(a, 0);
-  c->ub_offset = expr(m, ub->offset, out);
+  const ac_abuffer *b = &m->k->k->buffers.data[info_of(m, ub->buffer)->buffer];
+  ac_aview axes = {0};
+  bool strided = ub->view && b->pitch; /* a part, or all, of a buffer whose rows are on a pitch */
+  c->ub_offset = strided ? part(m, ub, b, &axes, out) : expr(m, ub->offset, out);
   c->rank = t->rank;
   for (int i = 0; i < t->rank; i++) {
     c->axis[i].extent = expr(m, t->axis[i].extent, out);
@@ -130,6 +158,7 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
     c->axis[0].extent = expr(m, count, out);
     if (!t->rank) c->axis[0].stride = ac_ae_int(a, 1);
   }
+  for (int i = 0; strided && i < c->rank; i++) c->axis[i].ub = i < axes.rank ? axes.stride[i] : NULL;
   if (c->gm < 0) fail(m, tile->loc, "a copy of this tensor");
   return c;
 }
@@ -173,8 +202,16 @@ static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
     cp->n_ops = 2;
     cp->count = elements_of(m, c);
     out->len--;
-    bool two = c->rank == 2;
-    rows_of(m, cp, two ? c->axis[0].extent : NULL, two ? c->axis[1].extent : NULL, out);
+    bool two = c->rank == 2, axes = c->rank > 1 && c->axis[0].ub;
+    for (int k = 0; axes && k < 2; k++) {
+      ac_aview *v = cp->ops[k].nd = AC_NEW(a, ac_aview);
+      v->rank = c->rank;
+      for (int i = 0; i < c->rank; i++) v->extent[i] = c->axis[i].extent, v->stride[i] = c->axis[i].ub;
+    }
+    if (axes || (c->rank && c->axis[0].ub))
+      push(m, out, cp);
+    else
+      rows_of(m, cp, two ? c->axis[0].extent : NULL, two ? c->axis[1].extent : NULL, out);
     queue_op(m, AC_AS_ENQUE, t, s->loc, out);
     queue_op(m, AC_AS_DEQUE, t, s->loc, out);
     c->ub = t;
@@ -198,8 +235,14 @@ static bool compare_mode(const char *s, ac_cmp *r) {
 static void operand(maker *m, const ac_cexpr *e, ac_aoperand *o, ac_ablock *out) {
   if (e->type == AC_CT_BUFFER) {
     ac_linfo *f = info_of(m, e->buffer);
+    const ac_abuffer *b = &m->k->k->buffers.data[f->buffer];
     o->tensor = f->handle;
-    o->offset = expr(m, e->offset, out);
+    if (e->view && (b->pitch || e->view->rank == 1)) {
+      ac_aview *axes = AC_NEW(m->c->a, ac_aview);
+      o->offset = part(m, e, b, axes, out);
+      if (axes->rank > 1 || m->axes) o->nd = axes;
+    } else
+      o->offset = expr(m, e->offset, out);
   } else
     o->scalar = expr(m, e, out);
 }
@@ -294,9 +337,54 @@ static void instruction(maker *m, const ac_cstmt *s, ac_ablock *out) {
     fail(m, s->loc, "an instruction without a count");
   else {
     ac_aexpr *rows = NULL, *cols = NULL;
+    bool axes = false; /* pass "rows" sees to them */
+    for (int i = 0; i < n->n_ops; i++) axes |= n->ops[i].nd != NULL;
+    for (int i = 0; i < last && !axes; i++) axes = e->args[i] && e->args[i]->view && m->k->pitched;
+    if (axes) {
+      push(m, out, n);
+      return;
+    }
     factors(m, e, &rows, &cols, out);
     rows_of(m, n, rows, cols, out);
   }
+}
+
+static const ac_cexpr *argument(const ac_cexpr *e, const char *name) {
+  int p = ac_cprim_operand(e->prim, name);
+  return p >= 0 && p < e->n_args ? e->args[p] : NULL;
+}
+
+/* Primitives along axes: operands with all their axes, in the order of their signatures; the axis and how. */
+static ac_astmt *along_axes(maker *m, const ac_cexpr *e, ac_loc loc, ac_ablock *out) {
+  ac_astmt *n = ac_as_new(m->c->a, AC_AS_PRIM, loc);
+  static const struct {
+    const char *name;
+    unsigned how;
+  } flags[] = {{"reverse", AC_HOW_REVERSE}, {"exclusive", AC_HOW_EXCLUSIVE}, {"descending", AC_HOW_DESCENDING}};
+  const ac_cexpr *axis = argument(e, "axis"), *work = argument(e, "work"), *count = argument(e, "count");
+  n->prim = (int)e->prim;
+  n->axis = -1;
+  m->axes = true;
+  for (int i = 0; i < e->n_args; i++) {
+    const ac_cexpr *x = e->args[i];
+    bool flag = x && x->type == AC_CT_BOOL;
+    if (!x || x == axis || x == work || x == count || flag) continue;
+    if (n->n_ops < (int)AC_COUNT(n->ops)) operand(m, x, &n->ops[n->n_ops++], out);
+  }
+  m->axes = false;
+  for (size_t i = 0; i < AC_COUNT(flags); i++) {
+    const ac_cexpr *x = argument(e, flags[i].name);
+    if (x && x->i) n->how |= flags[i].how;
+  }
+  if (axis) {
+    const ac_aexpr *k = expr(m, axis, out);
+    int64_t v = 0;
+    const ac_aview *widest = n->ops[0].nd;
+    if (n->n_ops > 1 && n->ops[1].nd && n->ops[1].nd->rank > widest->rank) widest = n->ops[1].nd;
+    if (!k || !ac_ae_const(k, &v)) fail(m, loc, "an axis that is no constant");
+    n->axis = (int)(v < 0 ? v + widest->rank : v);
+  }
+  return n;
 }
 
 /* ---- scalars and control ---- */
@@ -349,6 +437,12 @@ static void assign(maker *m, const ac_cstmt *s, ac_ablock *out) {
       v[i] = ac_ae_var(m->c->a, t->var.name, x->type);
     }
     for (int i = 0; i < n; i++) set(m, s, s->target->args[i], v[i], out);
+    return;
+  }
+  if (s->value->kind == AC_CE_CALL && s->value->prim == AC_P_COMPRESS) {
+    ac_astmt *n = push(m, out, along_axes(m, s->value, s->loc, out));
+    n->var = (ac_avar){.name = ac_sprintf(m->c->a, "kept%d", m->temps++), .type = AC_AT_INT};
+    set(m, s, s->target, ac_ae_var(m->c->a, n->var.name, AC_AT_INT), out);
     return;
   }
   if (s->value->prim == AC_P_ALLOC_UB || !ac_is_scalar(s->value) || s->value->tile) return;
@@ -515,7 +609,12 @@ static void call(maker *m, const ac_cstmt *s, ac_ablock *out) {
     return;
   case AC_P_EXTRACT_SCALAR: expr(m, e, out); return;
   case AC_P_NONE: fail(m, s->loc, "this statement"); return;
-  default: instruction(m, s, out); return;
+  default:
+    if (e->prim >= AC_P_REDUCE_SUM && e->prim <= AC_P_INSERT_SCALAR)
+      push(m, out, along_axes(m, e, s->loc, out))->trailing = s->trailing;
+    else
+      instruction(m, s, out);
+    return;
   }
 }
 

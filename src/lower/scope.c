@@ -40,6 +40,10 @@ static void each(const ac_cexpr *e, void (*f)(void *, const ac_cexpr *), void *u
   if (e->buffer) {
     f(user, e);
     each(e->offset, f, user);
+    for (int d = 0; e->view && d < e->view->rank; d++) {
+      each(e->view->dim[d].from, f, user);
+      each(e->view->dim[d].extent, f, user);
+    }
     return;
   }
   f(user, e);

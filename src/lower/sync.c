@@ -1,6 +1,7 @@
 /* Pass "sync": flags for what queues do not order.
  *
  *   scalar read of UB        V_S before it. A queue's DeQue made the vector unit wait for the copy, so V_S covers that too.
+ *   scalar write to UB       V_S before it: what the vector unit still reads there; S_V after
  *   element-wise copy        V_S before (the slot's last reader), S_V after; MTE3_S and S_MTE3 where the slot goes straight out
  *   TBuf touched by copies   V_MTE2 before a load, MTE2_V after; V_MTE3 before a store, MTE3_V after
  *   tensor loaded and stored MTE3_MTE2 before a load, MTE2_MTE3 before a store: a later load sees what an earlier store wrote
@@ -112,7 +113,9 @@ static void block(syncer *y, ac_ablock *b) {
       ac_astmt *n = ac_as_new(y->a, AC_AS_BARRIER, s->loc);
       ac_push(y->a, &out, n);
     }
+    if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_V_S, s->loc);
     ac_push(y->a, &out, s);
+    if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_S_V, s->loc);
   }
   *b = out;
 }

@@ -172,8 +172,23 @@ static void instruction(text *t, const ac_astmt *s) {
     ac_puts(&t->b, i ? ", " : " ");
     operand(t, &s->ops[i]);
   }
-  ac_puts(&t->b, ", n=");
-  put(&t->b, s->count);
+  if (s->rep) {
+    const struct {
+      const char *name;
+      const ac_aexpr *e;
+    } parts[] = {
+        {"mask", s->rep->mask}, {"repeat", s->rep->repeat}, {"dst", s->rep->dst}, {"a", s->rep->a}, {"b", s->rep->b}};
+    for (size_t i = 0; i < AC_COUNT(parts); i++) {
+      if (!parts[i].e) continue;
+      ac_printf(&t->b, ", %s=", parts[i].name);
+      put(&t->b, parts[i].e);
+    }
+  } else {
+    ac_puts(&t->b, ", n=");
+    if (s->count || s->kind == AC_AS_INST) put(&t->b, s->count);
+  }
+  if (s->var.name) ac_printf(&t->b, " -> %s", s->var.name);
+  if (s->kind == AC_AS_PRIM && s->axis) ac_printf(&t->b, " axis=%d", s->axis);
   if (s->kind != AC_AS_INST) return;
   ac_form f = ac_insts[s->inst].form;
   if (f == AC_FORM_CAST) ac_printf(&t->b, " round=%d", (int)s->round);

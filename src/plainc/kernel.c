@@ -69,6 +69,26 @@ static char *local(ac_pc *t, const ac_atensor *x, const ac_aexpr *offset, ac_dty
 
 /* ---- instructions ---- */
 
+/* The repeat form: the lanes of a repeat by count, so many times; distances are blocks of 32 bytes. */
+static void repeats(ac_pc *t, const ac_astmt *s, const char *f, ac_dtype d) {
+  const ac_aexpr *step[] = {s->rep->dst, s->rep->a, s->rep->b};
+  ac_buf b;
+  ac_buf_init(&b, t->a);
+  for (int o = 0, k = 0; o < s->n_ops; o++) {
+    const ac_aoperand *x = &s->ops[o];
+    if (!x->tensor) {
+      ac_printf(&b, "%s, ", scalar(t, x->scalar, d));
+      continue;
+    }
+    const char *p = local(t, x->tensor, x->offset, x->view);
+    ac_printf(&b, "(uint8_t *)(void *)(%s) + repeat * 32 * (%s), ", p, step[k] ? ac_pc_expr(t, step[k]) : "0");
+    k++;
+  }
+  ac_pc_open(t, "for (int64_t repeat = 0; repeat < %s; repeat++)", ac_pc_expr(t, s->rep->repeat));
+  ac_pc_line(t, "%s(%s%s);%s", f, ac_buf_str(&b), ac_pc_expr(t, s->rep->mask), ac_pc_trailing(t, s->trailing));
+  ac_pc_close(t, "");
+}
+
 static void instruction(ac_pc *t, const ac_astmt *s) {
   const ac_inst_info *i = &ac_insts[s->inst];
   bool compare = i->form == AC_FORM_COMPARE || i->form == AC_FORM_COMPARE_S;
@@ -82,6 +102,10 @@ static void instruction(ac_pc *t, const ac_astmt *s) {
     from = s->ops[1].view != AC_NODTYPE ? s->ops[1].view : dtype_of(t, s->ops[1].tensor);
   const char *f = ac_pc_inst(t, s, d, from);
   if (!f) return;
+  if (s->rep) {
+    repeats(t, s, f, d);
+    return;
+  }
   ac_buf b;
   ac_buf_init(&b, t->a);
   int n = i->form == AC_FORM_REDUCE ? 2 : s->n_ops; /* a work tensor is the chip's business */

@@ -54,8 +54,12 @@ typedef struct {
   ac_dexpr *scalar;
   ac_dtype scalar_type;
   ac_dexpr *count;
-  uint8_t how; /* ac_dcount */
-  bool copy;   /* DataCopy within UB, which is no vector instruction of the core */
+  uint8_t how;  /* ac_dcount */
+  bool copy;    /* DataCopy within UB, which is no vector instruction of the core */
+  uint8_t form; /* ac_form */
+  bool repeats; /* the fields below, and no count */
+  int32_t a_block;
+  ac_dexpr *mask, *repeat, *dst_rep, *a_rep, *b_rep;
 } ac_dinst;
 
 typedef struct {

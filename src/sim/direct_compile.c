@@ -218,7 +218,11 @@ static const struct {
     [AC_FORM_CAST] = {0, 1, -1, -1, -1},     [AC_FORM_COMPARE] = {0, 1, 2, -1, -1},
     [AC_FORM_COMPARE_S] = {0, 1, -1, -1, 2}, [AC_FORM_SELECT] = {0, 2, 3, 1, -1},
     [AC_FORM_SELECT_S] = {0, 2, -1, 1, 3},   [AC_FORM_REDUCE] = {0, 1, 2, -1, -1},
-    [AC_FORM_COPY] = {0, 1, -1, -1, -1},
+    [AC_FORM_COPY] = {0, 1, -1, -1, -1},     [AC_FORM_INDEX] = {0, -1, -1, -1, 1},
+    [AC_FORM_GATHER] = {0, 1, 2, -1, 3},     [AC_FORM_ROWS] = {0, 1, -1, -1, -1},
+    [AC_FORM_BLOCKS] = {0, 1, -1, -1, -1},   [AC_FORM_WHOLE] = {0, 1, -1, -1, -1},
+    [AC_FORM_TILE] = {0, 1, -1, -1, -1},     [AC_FORM_SORT] = {0, 1, 2, -1, -1},
+    [AC_FORM_MERGE] = {0, 1, -1, -1, 2},     [AC_FORM_PICK] = {0, 1, -1, -1, 2},
 };
 /* Values of AscendC's SELMODE. */
 enum { SELECT_SCALAR = 1, SELECT_TENSOR = 2 };
@@ -233,6 +237,7 @@ static ac_doperand at_position(comp *c, const ac_astmt *s, int at) {
 static void count(comp *c, const ac_astmt *s, ac_dinst *i, ac_form form) {
   bool wide = form == AC_FORM_CAST || form == AC_FORM_COMPARE || form == AC_FORM_COMPARE_S ||
               form == AC_FORM_SELECT || form == AC_FORM_SELECT_S || form == AC_FORM_COPY;
+  wide = wide || form == AC_FORM_INDEX || form == AC_FORM_GATHER || form == AC_FORM_PICK || form == AC_FORM_MERGE;
   i->count = expr(c, s->count, AC_AT_INT);
   i->how = s->count->kind == AC_AE_INT && form != AC_FORM_REDUCE ? AC_DC_EXACT : wide ? AC_DC_UINT32 : AC_DC_INT32;
   if (form == AC_FORM_IOTA) i->how = AC_DC_UINT32;
@@ -243,13 +248,17 @@ static ac_dinst *instruction(comp *c, const ac_astmt *s) {
   ac_form form = info->form;
   ac_dinst *i = AC_NEW(c->a, ac_dinst);
   i->copy = form == AC_FORM_COPY;
-  int op = i->copy ? 0 : core_op(info->asc);
+  i->form = (uint8_t)form;
+  bool plain_call = i->copy || form == AC_FORM_TILE || form == AC_FORM_SORT || form == AC_FORM_MERGE;
+  int op = plain_call ? 0 : core_op(info->asc);
   if (op < 0) fail(c, "the simulator has no", info->asc);
   i->v.op = (uint8_t)op;
   i->dst = at_position(c, s, forms[form].dst);
   i->a = at_position(c, s, forms[form].a);
   i->b = at_position(c, s, forms[form].b);
   i->c = at_position(c, s, forms[form].c);
+  bool by_mask = form == AC_FORM_PICK && s->n_ops > 2 && s->ops[2].tensor;
+  if (by_mask) i->b = at_position(c, s, 2);
   if (c->failed) return i;
   bool compare = form == AC_FORM_COMPARE || form == AC_FORM_COMPARE_S;
   ac_dtype dst = operand_type(c, &s->ops[0]);
@@ -261,13 +270,24 @@ static ac_dinst *instruction(comp *c, const ac_astmt *s) {
                         : form == AC_FORM_SELECT   ? SELECT_TENSOR
                         : form == AC_FORM_SELECT_S ? SELECT_SCALAR
                                                    : 0);
-  int at = forms[form].scalar;
+  int at = by_mask ? -1 : forms[form].scalar;
+  if (s->rep) {
+    const ac_arep *p = s->rep;
+    i->repeats = true;
+    i->v.mode = form == AC_FORM_WHOLE && s->inst != AC_I_WHOLE_SUM ? (uint8_t)p->mode : i->v.mode;
+    i->a_block = p->a_block;
+    i->mask = expr(c, p->mask, AC_AT_INT);
+    i->repeat = expr(c, p->repeat, AC_AT_INT);
+    i->dst_rep = expr(c, p->dst, AC_AT_INT);
+    i->a_rep = expr(c, p->a, AC_AT_INT);
+    i->b_rep = expr(c, p->b, AC_AT_INT);
+  }
   if (at >= 0 && (at >= s->n_ops || !s->ops[at].scalar))
     fail(c, "a scalar is missing of", info->asc);
   else if (at >= 0)
     i->scalar = scalar(c, s->ops[at].scalar);
-  i->scalar_type = src;
-  count(c, s, i, form);
+  i->scalar_type = form == AC_FORM_GATHER || form == AC_FORM_MERGE || form == AC_FORM_PICK ? AC_I64 : src;
+  if (!s->rep) count(c, s, i, form);
   return i;
 }
 
@@ -323,7 +343,7 @@ static void get_value(comp *c, const ac_astmt *s, ac_dstmt *n) {
   n->slot = declare(c, s->var.name, s->var.type);
 }
 static void set_value(comp *c, const ac_astmt *s, ac_dstmt *n) {
-  n->dtype = plain(buffer_type(c, s->ops[0].tensor));
+  n->dtype = operand_type(c, &s->ops[0]);
   n->op = local(c, s->ops[0].tensor, NULL, n->dtype);
   n->lo = expr(c, s->ops[0].offset, AC_AT_INT);
   n->value = scalar(c, s->value);
@@ -388,7 +408,10 @@ static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   case AC_AS_FREE:
   case AC_AS_GET: queue_statement(c, s, n); return;
   case AC_AS_COPY: n->copy = copy(c, s->copy); return;
-  case AC_AS_INST: n->inst = instruction(c, s); return;
+  case AC_AS_INST:
+    n->inst = instruction(c, s);
+    n->slot = s->var.name ? declare(c, s->var.name, s->var.type) : -1;
+    return;
   case AC_AS_GETVALUE: get_value(c, s, n); return;
   case AC_AS_SETVALUE: set_value(c, s, n); return;
   case AC_AS_FLAG: n->method = hard_events[s->event]; return;

@@ -225,8 +225,82 @@ static int64_t count_of(frame *f, const ac_dinst *i) {
   return i->how == AC_DC_INT32 ? (int32_t)n : i->how == AC_DC_UINT32 ? (int64_t)(uint32_t)n : n;
 }
 
+/* The emitted AcMerge. */
+static void merge(frame *f, const ac_dstmt *s, const acsim_local *dst, const acsim_local *src) {
+  int64_t run = whole(f, s->inst->scalar), n = whole(f, s->inst->count);
+  acsim_merge m = {.type = ACSIM_F32, .repeat = 1};
+  acsim_local list[4];
+  const acsim_local *lists[4];
+  for (int i = 0; i < 4; i++) {
+    bool there = (int64_t)i * run < n;
+    if (there) m.length[i] = (uint16_t)(n - i * run < run ? n - i * run : run);
+    if (there) m.valid = (uint16_t)(m.valid * 2 + 1);
+    list[i] = there ? moved(src, i * run * 2, 4) : *src;
+    lists[i] = &list[i];
+  }
+  acsim_merge_sort(dst, lists, &m, s->file, s->line);
+}
+
+/* What is no call of acsim_vec by count. False: it is. */
+static bool other_form(frame *f, const ac_dstmt *s) {
+  const ac_dinst *i = s->inst;
+  acsim_local room[3];
+  const acsim_local *dst = local(f, &i->dst, &room[0]), *a = local(f, &i->a, &room[1]);
+  if (i->form == AC_FORM_TILE)
+    acsim_transpose16(i->v.type, dst, a, s->file, s->line);
+  else if (i->form == AC_FORM_SORT)
+    acsim_sort(ACSIM_SORT32, i->v.type, dst, NULL, a, local(f, &i->b, &room[2]), (int32_t)whole(f, i->repeat), 0,
+               s->file, s->line);
+  else if (i->form == AC_FORM_MERGE)
+    merge(f, s, dst, a);
+  else if (i->form == AC_FORM_PICK) { /* the emitted AcPick */
+    acsim_vector v = i->v;
+    acsim_repeat r = {.mask = {~0ull, ~0ull}, .repeat = 1, .a_block = 1, .a_repeat = 8, .b_repeat = 8};
+    v.dst = dst;
+    v.a = a;
+    v.b = local(f, &i->b, &room[2]);
+    v.mode = i->scalar ? (uint8_t)whole(f, i->scalar) : 0;
+    v.count = (int64_t)(uint32_t)whole(f, i->count);
+    v.repeat = &r;
+    uint64_t kept = whole(f, i->count) > 0 ? acsim_vec(&v, s->file, s->line) : 0;
+    if (s->slot >= 0) f->v[s->slot].i = (int64_t)kept;
+  } else
+    return false;
+  return true;
+}
+
+static int64_t number_or(frame *f, const ac_dexpr *e) {
+  return e ? whole(f, e) : 0;
+}
+
+/* Lanes by count, as the headers make the mask of a repeat. */
+static acsim_repeat repeats(frame *f, const ac_dinst *i) {
+  acsim_repeat r = {.dst_block = 1, .a_block = (uint16_t)i->a_block, .b_block = 1};
+  bool rows = i->form == AC_FORM_ROWS || i->form == AC_FORM_BLOCKS, whole_reduce = i->form == AC_FORM_WHOLE;
+  uint16_t cut = rows || whole_reduce ? UINT16_MAX : UINT8_MAX;
+  uint64_t n = (uint64_t)number_or(f, i->mask);
+  if (whole_reduce) n = (uint64_t)(int64_t)(int32_t)n;
+  r.repeat = whole_reduce ? (int32_t)number_or(f, i->repeat) : (uint8_t)number_or(f, i->repeat);
+  r.dst_repeat = (uint16_t)number_or(f, i->dst_rep) & cut;
+  r.a_repeat = (uint16_t)number_or(f, i->a_rep) & cut;
+  r.b_repeat = (uint16_t)number_or(f, i->b_rep) & cut;
+  if (i->form == AC_FORM_BLOCKS) {
+    r.a_block = r.b_block = 0;
+    return r;
+  }
+  if (i->form == AC_FORM_FILL) r.a_block = 0;
+  if (whole_reduce) r.dst_block = 0;
+  if (i->form != AC_FORM_BINARY) r.b_block = 0;
+  r.mask[0] = n >= 64 ? ~0ull : (1ull << n) - 1;
+  r.mask[1] = n >= 128 ? ~0ull : n > 64 ? (1ull << (n - 64)) - 1 : 0;
+  r.form = ACSIM_MASK_FIRST;
+  r.first = n;
+  return r;
+}
+
 static void instruction(frame *f, const ac_dstmt *s) {
   const ac_dinst *i = s->inst;
+  if (other_form(f, s)) return;
   acsim_local room[4];
   if (i->copy) {
     const acsim_local *to = local(f, &i->dst, &room[0]), *from = local(f, &i->a, &room[1]);
@@ -240,12 +314,19 @@ static void instruction(frame *f, const ac_dstmt *s) {
   v.a = local(f, &i->a, &room[1]);
   v.b = local(f, &i->b, &room[2]);
   v.c = local(f, &i->c, &room[3]);
-  if (i->scalar) {
+  if (i->form == AC_FORM_GATHER) {
+    v.i = (int64_t)(uint32_t)whole(f, i->scalar);
+  } else if (i->scalar) {
     element e = convert(f, i->scalar, i->scalar_type);
     v.f = e.f;
     v.i = e.i;
   }
-  v.count = count_of(f, i);
+  acsim_repeat r;
+  if (i->repeats) {
+    r = repeats(f, i);
+    v.repeat = &r;
+  } else
+    v.count = count_of(f, i);
   acsim_vec(&v, s->file, s->line);
 }
 
@@ -472,8 +553,10 @@ static uint32_t buffer_bytes(frame *f, const ac_dbuffer *b) {
 
 static void init_buffers(frame *f, const ac_alaunch *l, void *pipe) {
   uint32_t twice = (uint8_t)f->call->plan->fields[l->buffer_num].i;
-  for (int i = 0; i < f->k->n_buffers; i++) {
+  for (int n = 0; n < 2 * f->k->n_buffers; n++) {
+    int i = n % f->k->n_buffers;
     const ac_abuffer *b = f->k->buffers[i].b;
+    if (b->first != (n < f->k->n_buffers)) continue;
     int line = b->loc.line ? b->loc.line : f->k->k->loc.line;
     const char *file = b->loc.line ? b->loc.file : f->k->k->loc.file;
     uint32_t bytes = buffer_bytes(f, &f->k->buffers[i]);

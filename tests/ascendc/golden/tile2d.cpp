@@ -7,6 +7,18 @@ __aicore__ inline int64_t AcMin(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+// Division toward minus infinity.
+__aicore__ inline int64_t AcFloorDiv(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+__aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)
+{
+    return a <= 0 ? -(-a / b) : (a - 1) / b + 1;
+}
+
 __aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)
 {
     return (a > 0 ? (a + to - 1) / to : -(-a / to)) * to;
@@ -103,9 +115,15 @@ private:
         b = bQueue.DeQue<float>();
         if (cnt == AcAlignUp(w, 8)) {
             AscendC::Exp(b, b, static_cast<int32_t>(nr * cnt));
+        } else if (AcCeilDiv(cnt, 64) < nr && AcFloorDiv(AcAlignUp(w, 8), 8) <= 255) {
+            for (int64_t acColumn0 = 0; acColumn0 < cnt; acColumn0 += 64) {
+                for (int64_t acRow1 = 0; acRow1 < nr; acRow1 += 255) {
+                    AscendC::Exp(b[acRow1 * AcAlignUp(w, 8) + acColumn0], b[acRow1 * AcAlignUp(w, 8) + acColumn0], static_cast<uint64_t>(AcMin(64, cnt - acColumn0)), static_cast<uint8_t>(AcMin(255, nr - acRow1)), AscendC::UnaryRepeatParams(1, 1, static_cast<uint8_t>(AcFloorDiv(AcAlignUp(w, 8), 8)), static_cast<uint8_t>(AcFloorDiv(AcAlignUp(w, 8), 8))));
+                }
+            }
         } else {
-            for (int64_t acRow = 0; acRow < nr; acRow++) {
-                AscendC::Exp(b[acRow * AcAlignUp(w, 8)], b[acRow * AcAlignUp(w, 8)], static_cast<int32_t>(cnt));
+            for (int64_t acRow2 = 0; acRow2 < nr; acRow2++) {
+                AscendC::Exp(b[acRow2 * AcAlignUp(w, 8)], b[acRow2 * AcAlignUp(w, 8)], static_cast<int32_t>(cnt));
             }
         }
     }
@@ -116,8 +134,8 @@ private:
         if (cnt == AcAlignUp(w, 8)) {
             AscendC::Adds(bOut0.ReinterpretCast<int32_t>(), b.ReinterpretCast<int32_t>(), static_cast<int32_t>(0), static_cast<int32_t>(nr * cnt));
         } else {
-            for (int64_t acRow = 0; acRow < nr; acRow++) {
-                AscendC::Adds(bOut0.ReinterpretCast<int32_t>()[acRow * AcAlignUp(w, 8)], b.ReinterpretCast<int32_t>()[acRow * AcAlignUp(w, 8)], static_cast<int32_t>(0), static_cast<int32_t>(cnt));
+            for (int64_t acRow3 = 0; acRow3 < nr; acRow3++) {
+                AscendC::Adds(bOut0.ReinterpretCast<int32_t>()[acRow3 * AcAlignUp(w, 8)], b.ReinterpretCast<int32_t>()[acRow3 * AcAlignUp(w, 8)], static_cast<int32_t>(0), static_cast<int32_t>(cnt));
             }
         }
         bOutQueue.EnQue(bOut0);

@@ -1,0 +1,175 @@
+/* Broadcasts, transposes, gathers, compression: what only moves elements. Bits are kept whatever the dtype: elements of 4 bytes move as
+ * int32, of 2 as int16, pairs of bytes too where rows are copied. */
+#include "lower/rows.h"
+
+enum { INDEX = 0, BLOCKS = 1, VALUES = 2, TILE = 3 }; /* scratch */
+enum { ROWS = 240 }; /* of one instruction: at most 255, and whole blocks of 16 elements of 2 bytes */
+
+static int bytes_of(const ac_rows *r, const O *o) {
+  return ac_dtypes[ac_rows_dtype(r, o)].bytes;
+}
+
+/* The operand as integers that vector instructions move, and how many of them n elements are. */
+static O lanes_of(ac_rows *r, O o, X **n, X **step) {
+  int bytes = bytes_of(r, &o);
+  o.nd = NULL;
+  if (bytes == 8) {
+    if (n) *n = xmul(r, *n, xi(r, 2));
+    if (step) *step = xmul(r, *step, xi(r, 2));
+  } else if (bytes == 1) {
+    if (n) *n = xb(r, AC_AE_CDIV, *n, xi(r, 2));
+    if (step) *step = xover(r, *step, 2);
+  }
+  return ac_rows_as(r, o, bytes >= 4 ? AC_I32 : AC_I16);
+}
+
+/* `count` rows of n lanes, `step` apart, from rows `from_step` apart (0: one row again and again). `blocks`: each row is one block of the
+ * source, read for every block of the row. */
+static void copy_rows(ac_rows *r, O to, O from, X *count, X *step, X *from_step, X *n, bool blocks) {
+  X *c, *i;
+  X *lanes = xi(r, 256 / bytes_of(r, &to));
+  ac_ablock *outer = ac_rows_for(r, "acColumn", xi(r, 0), n, lanes, &c);
+  ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, ROWS), &i);
+  O src = blocks ? ac_rows_at(r, from, xmul(r, i, xi(r, 32 / bytes_of(r, &from))))
+                 : ac_rows_at(r, from, xadd(r, xmul(r, i, from_step), c));
+  ac_astmt *s = ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, to, xadd(r, xmul(r, i, step), c)), src);
+  ac_arep *p =
+      ac_rows_rep(r, s, xmin(r, lanes, xsub(r, n, c)), xmin(r, xi(r, ROWS), xsub(r, count, i)),
+                  ac_rows_blocks(r, &to, step), blocks ? xi(r, 1) : ac_rows_blocks(r, &from, from_step), NULL);
+  p->a_block = blocks ? 0 : 1;
+  ac_rows_end(r, outer);
+}
+
+/* Element i of src fills row i. */
+static void fill_rows(ac_rows *r, O to, O src, X *count, X *step, X *n) {
+  int bytes = bytes_of(r, &src);
+  X *i, *j;
+  if (bytes == 8) { /* element by element */
+    ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &i);
+    X *v = ac_rows_read(r, ac_rows_at(r, src, i));
+    ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &j);
+    ac_rows_write(r, ac_rows_at(r, to, xadd(r, xmul(r, i, step), j)), v);
+    ac_rows_end(r, outer);
+    return;
+  }
+  if (bytes == 1) { /* the byte twice, as an integer of 16 bits */
+    ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &i);
+    X *v = ac_rows_read(r, ac_rows_at(r, ac_rows_as(r, src, AC_U8), i));
+    O row = ac_rows_as(r, ac_rows_at(r, to, xmul(r, i, step)), AC_I16);
+    ac_rows_inst(r, AC_I_DUP, xb(r, AC_AE_CDIV, n, xi(r, 2)), 2, row, ac_rows_scalar(xmul(r, v, xi(r, 257))));
+    ac_rows_end(r, outer);
+    return;
+  }
+  O from = lanes_of(r, src, NULL, NULL), rows = lanes_of(r, to, NULL, NULL);
+  ac_dtype d = ac_rows_dtype(r, &from);
+  O eight = ac_rows_as(r, ac_rows_scratch(r, VALUES, xi(r, 256)), d),
+    blocks = ac_rows_as(r, ac_rows_scratch(r, BLOCKS, xi(r, 2048)), d);
+  ac_ablock *outer = ac_rows_for(r, "acRows", xi(r, 0), count, xi(r, ROWS), &i);
+  X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, ROWS), xsub(r, count, i)));
+  ac_rows_inst(r, AC_I_DUP, xb(r, AC_AE_ALIGN_UP, m, xi(r, 8)), 2, eight,
+               ac_rows_scalar(xi(r, 0))); /* Brcb reads whole groups */
+  ac_rows_inst(r, AC_I_COPY, m, 2, eight, ac_rows_at(r, from, i));
+  ac_rows_rep(r, ac_rows_inst(r, AC_I_BRCB, NULL, 2, blocks, eight), NULL, xb(r, AC_AE_CDIV, m, xi(r, 8)), xi(r, 8),
+              NULL, NULL);
+  copy_rows(r, ac_rows_at(r, rows, xmul(r, i, step)), blocks, m, step, NULL, n, true);
+  ac_rows_end(r, outer);
+}
+
+void ac_rows_broadcast(ac_rows *r, const ac_astmt *s) {
+  O to = s->ops[0], src = s->ops[1];
+  const ac_aview *v = to.nd;
+  int last = v->rank - 1, axis = s->axis;
+  if (axis == last) {
+    ac_ablock *outer = ac_rows_nest(r, v, 1u << last | 1u << (last - 1), &to, &src, axis);
+    fill_rows(r, to, src, v->extent[last - 1], v->stride[last - 1], v->extent[last]);
+    ac_rows_end(r, outer);
+    return;
+  }
+  ac_ablock *outer = ac_rows_nest(r, v, 1u << last | 1u << axis, &to, &src, axis);
+  X *n = v->extent[last], *step = v->stride[axis];
+  O rows = lanes_of(r, to, &n, &step), from = lanes_of(r, src, NULL, NULL);
+  copy_rows(r, rows, from, v->extent[axis], step, xi(r, 0), n, false);
+  ac_rows_end(r, outer);
+}
+
+/* Element by element: dst[i] = src at i * step. */
+static void move_scalars(ac_rows *r, O to, O src, X *n, X *step) {
+  X *i;
+  ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
+  X *v = ac_rows_read(r, ac_rows_at(r, src, xmul(r, i, step)));
+  ac_rows_write(r, ac_rows_at(r, to, i), v);
+  ac_rows_end(r, outer);
+}
+
+/* Blocks of 16 x 16 elements of 2 bytes: rows together, transposed, rows apart again. */
+static void transpose_blocks(ac_rows *r, O to, O src, const ac_aview *v, X *to_step) {
+  O in = ac_rows_as(r, ac_rows_scratch(r, TILE, xi(r, 256)), AC_I16), out = ac_rows_at(r, in, xi(r, 256));
+  X *i, *j;
+  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), v->extent[0], xi(r, 16), &i);
+  ac_rows_for(r, "acColumn", xi(r, 0), v->extent[1], xi(r, 16), &j);
+  X *h = ac_rows_decl(r, "acHigh", xmin(r, xi(r, 16), xsub(r, v->extent[0], i)));
+  X *w = ac_rows_decl(r, "acWide", xmin(r, xi(r, 16), xsub(r, v->extent[1], j)));
+  ac_rows_inst(r, AC_I_DUP, xi(r, 256), 2, in, ac_rows_scalar(xi(r, 0)));
+  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, in, ac_rows_at(r, src, xadd(r, xmul(r, i, v->stride[0]), j))), w,
+              h, xi(r, 1), ac_rows_blocks(r, &src, v->stride[0]), NULL);
+  ac_rows_inst(r, AC_I_TRANS16, xi(r, 256), 2, out, in);
+  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, to, xadd(r, xmul(r, j, to_step), i)), out), h, w,
+              ac_rows_blocks(r, &to, to_step), xi(r, 1), NULL);
+  ac_rows_end(r, outer);
+}
+
+void ac_rows_transpose(ac_rows *r, const ac_astmt *s) {
+  O to = s->ops[0], src = s->ops[1];
+  const ac_aview *v = src.nd;
+  X *rows = v->extent[0], *cols = v->extent[1], *step = v->stride[0], *to_step = to.nd->stride[0], *c, *at;
+  int bytes = bytes_of(r, &src);
+  if (bytes == 2) {
+    transpose_blocks(r, lanes_of(r, to, NULL, NULL), lanes_of(r, src, NULL, NULL), v, to_step);
+    return;
+  }
+  if (bytes != 4) {
+    ac_ablock *outer = ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
+    move_scalars(r, ac_rows_at(r, to, xmul(r, c, to_step)), ac_rows_at(r, src, c), rows, step);
+    ac_rows_end(r, outer);
+    return;
+  }
+  O offsets = ac_rows_as(r, ac_rows_scratch(r, INDEX, xi(r, AC_ROWS_PIECE)), AC_I32);
+  O words = lanes_of(r, to, NULL, NULL), from = lanes_of(r, src, NULL, NULL);
+  ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), rows, xi(r, AC_ROWS_PIECE), &at);
+  X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, AC_ROWS_PIECE), xsub(r, rows, at)));
+  ac_rows_inst(r, AC_I_VECINDEX, m, 2, offsets, ac_rows_scalar(at));
+  ac_rows_inst(r, AC_I_MULS, m, 3, offsets, offsets, ac_rows_scalar(xmul(r, step, xi(r, 4))));
+  ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
+  ac_rows_inst(r, AC_I_GATHER, m, 4, ac_rows_at(r, words, xadd(r, xmul(r, c, to_step), at)), from,
+               ac_rows_as(r, offsets, AC_U32), ac_rows_scalar(xmul(r, c, xi(r, 4))));
+  ac_rows_end(r, outer);
+}
+
+void ac_rows_gather(ac_rows *r, const ac_astmt *s) {
+  O to = s->ops[0], src = s->ops[1], index = s->ops[2];
+  X *n = index.nd->extent[0], *at, *i;
+  int bytes = bytes_of(r, &src);
+  if (bytes != 2 && bytes != 4) {
+    ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
+    X *k = ac_rows_read(r, ac_rows_at(r, index, i));
+    X *v = ac_rows_read(r, ac_rows_at(r, src, k));
+    ac_rows_write(r, ac_rows_at(r, to, i), v);
+    ac_rows_end(r, outer);
+    return;
+  }
+  O offsets = ac_rows_as(r, ac_rows_scratch(r, INDEX, xi(r, AC_ROWS_PIECE)), AC_I32);
+  ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), n, xi(r, AC_ROWS_PIECE), &at);
+  X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, AC_ROWS_PIECE), xsub(r, n, at)));
+  ac_rows_inst(r, AC_I_MULS, m, 3, offsets, ac_rows_at(r, index, at), ac_rows_scalar(xi(r, bytes)));
+  ac_rows_inst(r, AC_I_GATHER, m, 4, ac_rows_at(r, lanes_of(r, to, NULL, NULL), at), lanes_of(r, src, NULL, NULL),
+               ac_rows_as(r, offsets, AC_U32), ac_rows_scalar(xi(r, 0)));
+  ac_rows_end(r, outer);
+}
+
+/* GatherMask wants the mask as words of the elements' size. */
+void ac_rows_compress(ac_rows *r, const ac_astmt *s) {
+  O to = lanes_of(r, s->ops[0], NULL, NULL), src = lanes_of(r, s->ops[1], NULL, NULL);
+  O mask = ac_rows_as(r, ac_rows_at(r, s->ops[2], NULL), bytes_of(r, &src) == 4 ? AC_U32 : AC_U16);
+  ac_astmt *n = ac_rows_inst(r, AC_I_PICK, s->ops[1].nd->extent[0], 3, to, src, mask);
+  n->var = s->var;
+}

@@ -418,7 +418,9 @@ static void obtain(ac_cpp *t, const ac_astmt *s, const char *how) {
     ac_push(t->a, &t->declared, left);
     left = ac_sprintf(t->a, "AscendC::LocalTensor<%s> %s", type, left);
   }
-  ac_line(t, "%s = %s.%s<%s>();", left, t->k->buffers.data[s->tensor->buffer].name, how, type);
+  const ac_abuffer *b = &t->k->buffers.data[s->tensor->buffer];
+  if (b->home) b = &t->k->buffers.data[b->home - 1];
+  ac_line(t, "%s = %s.%s<%s>();", left, b->name, how, type);
 }
 
 static void block(ac_cpp *t, const ac_ablock *b);
@@ -621,6 +623,16 @@ static const char *const positions[] = {[AC_MEM_VECIN] = "TQue<AscendC::TPositio
                                             "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT",
                                         [AC_MEM_VECCALC] = "TBuf<AscendC::TPosition::VECCALC"};
 
+/* A remark on the buffers that take the bytes of buffer i in turn. */
+static const char *tenants(ac_cpp *t, const ac_akernel *k, int i) {
+  ac_buf b;
+  ac_buf_init(&b, t->a);
+  for (size_t j = 0; j < k->buffers.len; j++)
+    if (k->buffers.data[j].home == i + 1) ac_printf(&b, ", %s", k->buffers.data[j].buffer);
+  const char *others = ac_buf_str(&b);
+  return *others ? ac_sprintf(t->a, " // %s%s in turn", k->buffers.data[i].buffer, others) : "";
+}
+
 static void init(ac_cpp *t, const ac_akernel *k) {
   ac_buf args;
   ac_buf_init(&args, t->a);
@@ -638,11 +650,11 @@ static void init(ac_cpp *t, const ac_akernel *k) {
             k->tensors[k->gms.data[i].param]);
   for (size_t i = 0; i < 2 * k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i % k->buffers.len];
-    if (b->first != (i < k->buffers.len)) continue;
+    if (b->home || b->first != (i < k->buffers.len)) continue;
     const char *bytes =
         ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
     if (b->mem == AC_MEM_VECCALC)
-      ac_line(t, "pipe->InitBuffer(%s, %s);", b->name, bytes);
+      ac_line(t, "pipe->InitBuffer(%s, %s);%s", b->name, bytes, tenants(t, k, (int)i));
     else if (b->depth == 2 && !b->pinned)
       ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s), %s);", b->name,
               t->p->fields.data[k->buffer_num].name, bytes);
@@ -667,6 +679,7 @@ static void method(ac_cpp *t, const ac_amethod *m) {
 static void members(ac_cpp *t, const ac_akernel *k) {
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
+    if (b->home) continue;
     const char *depth = b->mem == AC_MEM_VECCALC ? "" : ac_sprintf(t->a, ", %d", b->depth);
     ac_line(t, "AscendC::%s%s> %s;", positions[b->mem], depth, b->name);
   }

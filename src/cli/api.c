@@ -315,10 +315,27 @@ static const char *project_text(const ac_project *p, const char *tail) {
   return "";
 }
 
+/* --dump names a pass, or all, or memory. */
+static bool known_dump(ac_context *c, const char *dump) {
+  ac_strvec passes = ac_lower_passes(c->arena);
+  ac_push(c->arena, &passes, "all");
+  ac_push(c->arena, &passes, "memory");
+  ac_buf names;
+  ac_buf_init(&names, c->arena);
+  for (size_t i = 0; i < passes.len; i++) {
+    if (!dump || !strcmp(dump, passes.data[i])) return true;
+    ac_printf(&names, "%s%s", i ? ", " : "", passes.data[i]);
+  }
+  ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC, "there is no pass '%s' to show", dump);
+  ac_help(&c->diags, x, "--dump takes one of %s", ac_buf_str(&names));
+  return false;
+}
+
 int ac_lower_file(ac_context *c, const ac_gen_options *o) {
   job j;
   ac_project p = {0};
   ac_cli_fresh(c, "lower");
+  if (!known_dump(c, o->dump)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   if (!job_program(c, &j) || !job_lower(c, &j) || !job_emit(c, &j, &p)) return ac_cli_done(c, AC_EXIT_FAILED);
   if (j.plain_c)

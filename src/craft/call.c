@@ -510,15 +510,9 @@ static ac_kval program_id(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   return id;
 }
 
-static int64_t system_bytes(const ac_chip *chip) {
-  json_t *r = json_object_get(json_object_get(json_object_get(chip->json, "ub_reserved"), "system"), "bytes");
-  return r ? json_integer_value(r) : 0;
-}
-
 static ac_kval ub_size(ac_chk *c, ac_cexpr *e) {
   if (!c->chip) return bounded(c, e, "ub_size", "tl.ub_size()", 1, INT64_MAX);
-  return bounded(c, e, "ub_size", "tl.ub_size()", c->chip->ub - c->chip->ub_reserved,
-                 c->chip->ub - system_bytes(c->chip));
+  return bounded(c, e, "ub_size", "tl.ub_size()", ac_chip_ub(c->chip, true), ac_chip_ub(c->chip, false));
 }
 
 static ac_kval empty_tensor(ac_chk *c, ac_cexpr *e, const ac_kval *v) {

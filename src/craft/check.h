@@ -223,6 +223,10 @@ bool ac_chk_is_shape_prim(ac_cprim p);
 ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v);
 
 /* ub.c */
+/* live.c: lives of a kernel's buffers, and which of them share bytes (ac_cbuffer.home). */
+void ac_chk_lives(ac_chk *c, const ac_finfo *k);
+/* ub.c: bytes of one tensor of buffer i before rounding, and what they are rounded up to (its home's, if it shares). */
+ac_sym *ac_chk_bytes(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block);
 void ac_chk_launches(ac_chk *c);
 
 /* control.c */

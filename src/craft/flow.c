@@ -785,6 +785,8 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
   check_launched(c);
   ac_chk_directions(c);
   ac_chk_tunes_used(c);
+  for (size_t i = 0; i < c->fns.len && c->chip && d->errors == before; i++)
+    if (c->fns.data[i]->f->kernel) ac_chk_lives(c, c->fns.data[i]);
   ac_chk_launches(c);
   ac_craft_sort_diags(d, first);
   return d->errors == before;

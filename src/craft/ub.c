@@ -50,18 +50,19 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
 
 /* ---- UB ---- */
 
-static int64_t system_bytes(const ac_chip *chip) {
-  json_t *r = json_object_get(json_object_get(json_object_get(chip->json, "ub_reserved"), "system"), "bytes");
-  return r ? json_integer_value(r) : 0;
-}
-
 static int64_t usable(const ac_chk *c, const ac_finfo *k) {
-  return c->chip->ub - (k->select ? c->chip->ub_reserved : system_bytes(c->chip));
+  return ac_chip_ub(c->chip, k->select);
 }
 
-/* Bytes of one tensor of buffer i. */
-static ac_sym *bytes_of(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block) {
-  *block = k->mask_bufs[i] || k->whole_bufs[i] ? c->chip->repeat : c->chip->block;
+static int64_t rounding(const ac_chk *c, const ac_finfo *k, size_t i) {
+  bool whole = k->mask_bufs[i] || k->whole_bufs[i];
+  for (size_t j = 0; j < k->f->buffers.len; j++)
+    whole |= k->whole_bufs[j] && k->f->buffers.data[j]->home == k->f->buffers.data[i];
+  return whole ? c->chip->repeat : c->chip->block;
+}
+
+ac_sym *ac_chk_bytes(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block) {
+  *block = rounding(c, k, i);
   if (k->f->buffers.data[i]->rank > 1) { /* rows start on block boundaries */
     const ac_cbuffer *b = k->f->buffers.data[i];
     int64_t per = c->chip->block / ac_dtypes[b->dtype].bytes;
@@ -94,9 +95,10 @@ static ac_range total(ac_chk *c, const ac_finfo *k, const ac_fact *f) {
   ac_range t = {0, 0};
   for (size_t i = 0; i < k->f->buffers.len; i++) {
     const ac_cbuffer *b = k->f->buffers.data[i];
+    if (b->home) continue;
     int64_t block, depth = b->pinned ? b->pinned : 1;
     int64_t most = b->loaded && b->computed && b->stored ? sat_product(depth, 2) : depth; /* in and out: two queues */
-    ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes_of(c, k, i, &block)), f);
+    ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, ac_chk_bytes(c, k, i, &block)), f);
     t.lo = sat_sum(t.lo, sat_product(round_up(r.lo, block), depth));
     t.hi = sat_sum(t.hi, sat_product(round_up(r.hi, block), most));
   }
@@ -138,16 +140,24 @@ static const char *count_text(ac_chk *c, const ac_cbuffer *b) {
   return b->loaded && b->computed && b->stored ? ac_sprintf(c->a, "%s, for input and for output", pin) : pin;
 }
 
+static const char *life_text(ac_chk *c, const ac_cbuffer *b) {
+  if (!b->shares) return "";
+  const char *where = b->home ? ac_sprintf(c->a, ", in the bytes of '%s'", b->home->name) : "";
+  return b->from.line == b->to.line
+             ? ac_sprintf(c->a, "%s (in use in line %d)", where, b->from.line)
+             : ac_sprintf(c->a, "%s (in use from line %d to line %d)", where, b->from.line, b->to.line);
+}
+
 /* A note for each buffer. */
 static void list_buffers(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_diag *g) {
   for (size_t i = 0; i < k->f->buffers.len; i++) {
     const ac_cbuffer *b = k->f->buffers.data[i];
     int64_t block;
-    ac_sym *bytes = bytes_of(c, k, i, &block);
+    ac_sym *bytes = ac_chk_bytes(c, k, i, &block);
     ac_range r = ac_sy_range(&c->s, ac_sy_bind(&c->s, bytes), f);
     const char *now = r.lo == r.hi ? ac_sprintf(c->a, "%lld bytes", (long long)round_up(r.lo, block))
                                    : ac_sprintf(c->a, "%s bytes", ac_sy_text(&c->s, bytes));
-    ac_note(c->diags, g, b->loc, "'%s': %s%s", b->name, now, count_text(c, b));
+    ac_note(c->diags, g, b->loc, "'%s': %s%s%s", b->name, now, count_text(c, b), life_text(c, b));
   }
 }
 

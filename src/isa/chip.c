@@ -190,3 +190,8 @@ char *ac_chip_atomic_dtypes(ac_arena *a, const ac_chip *c, ac_atomic op) {
     ac_printf(&b, "%s%s", i ? ", " : "", json_string_value(json_array_get(all, i)));
   return ac_strdup(a, ac_buf_str(&b));
 }
+
+int64_t ac_chip_ub(const ac_chip *c, bool select) {
+  const json_t *system = json_object_get(json_object_get(json_object_get(c->json, "ub_reserved"), "system"), "bytes");
+  return c->ub - (select ? c->ub_reserved : json_integer_value(system));
+}

@@ -74,6 +74,8 @@ typedef struct {
 /* `name` case-insensitive, with or without "ascend", or the path of a chip file (it ends in .json). NULL and AC0109 naming the known
  * ones. */
 const ac_chip *ac_chip_load(ac_arena *a, const char *name, ac_diags *d);
+/* Bytes of UB that the buffers of a kernel may take. `select`: it uses the Select modes that keep a part of UB for themselves. */
+int64_t ac_chip_ub(const ac_chip *c, bool select);
 ac_strvec ac_chip_names(ac_arena *a); /* sorted */
 /* Stores that combine with what global memory holds (SetAtomicAdd and its kin). */
 typedef enum { AC_ATOMIC_NONE, AC_ATOMIC_ADD, AC_ATOMIC_MAX, AC_ATOMIC_MIN } ac_atomic;

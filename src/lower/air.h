@@ -123,6 +123,8 @@ typedef struct {
       first; /* made before those that are not: all that are have sizes of 256 bytes, so each starts at a multiple of that */
   int rank; /* of the DSL's buffer, with `dims` its capacity by dimension; 0: not one of the DSL's */
   ac_aexpr *dims[4];
+  int home;        /* 1 + index of the TBuf whose bytes it takes, since their lives do not meet; 0: bytes of its own */
+  ac_loc from, to; /* TBufs: first and last statement of the life; line 0: all of the kernel */
 } ac_abuffer;
 /* A LocalTensor variable. */
 struct ac_atensor {
@@ -338,6 +340,8 @@ typedef struct {
 
 /* C-like text of the whole program, for --dump and golden files. */
 char *ac_air_text(ac_arena *a, const ac_program *p);
+/* The map of UB of each launch: offsets, bytes, slots, who holds them when (memory.c). */
+const char *ac_air_memory(ac_arena *a, const ac_program *p);
 char *ac_aexpr_text(ac_arena *a, const ac_aexpr *e);
 
 #endif

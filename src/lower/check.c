@@ -112,6 +112,99 @@ static void check_place(check *c) {
   }
 }
 
+/* ---- shared bytes: whoever reads a buffer finds what was last written to it, not what another one left there ---- */
+
+enum { MAX_SHARED = 64 };
+typedef struct {
+  check *c;
+  uint64_t holds[MAX_SHARED]; /* by home: the buffers that may have written there last; bit i is the i-th sharer */
+  int depth;
+} tenancy;
+
+/* Bit and home of a tensor's buffer among those that share; false: its bytes are its own. */
+static bool tenant(const tenancy *t, const ac_atensor *x, int *home, uint64_t *bit) {
+  const ac_akernel *k = t->c->k;
+  if (!x) return false;
+  int b = x->buffer, h = k->buffers.data[b].home ? k->buffers.data[b].home - 1 : b, homes = 0, at = 0;
+  bool shared = false;
+  *home = -1;
+  for (int i = 0; i < (int)k->buffers.len; i++) {
+    if (!k->buffers.data[i].home) continue;
+    shared |= k->buffers.data[i].home - 1 == h;
+    at += i < b;
+  }
+  for (int i = 0; i < h; i++) homes += k->buffers.data[i].mem == AC_MEM_VECCALC;
+  *home = homes;
+  *bit = UINT64_C(1) << (b == h ? 63 : at);
+  return shared && homes < MAX_SHARED && at < 63;
+}
+
+static void reads_shared(tenancy *t, const ac_atensor *x) {
+  int home;
+  uint64_t bit;
+  if (tenant(t, x, &home, &bit) && (t->holds[home] & ~bit))
+    fail(t->c, "'%s' is read where its bytes hold another buffer", x->name);
+}
+static void writes_shared(tenancy *t, const ac_atensor *x) {
+  int home;
+  uint64_t bit;
+  if (tenant(t, x, &home, &bit)) t->holds[home] = bit;
+}
+
+static void tenants(tenancy *t, const ac_ablock *b);
+static void join_tenants(tenancy *t, const tenancy *other) {
+  for (int i = 0; i < MAX_SHARED; i++) t->holds[i] |= other->holds[i];
+}
+static void tenants_of(tenancy *t, const ac_astmt *s) {
+  tenancy other = *t;
+  bool call = s->kind == AC_AS_INST || s->kind == AC_AS_PRIM;
+  for (int i = 1; call && i < s->n_ops; i++)
+    if (!(s->kind == AC_AS_INST && ac_insts[s->inst].form == AC_FORM_REDUCE && i == 2))
+      reads_shared(t, s->ops[i].tensor);
+  if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN)) reads_shared(t, s->ops[0].tensor);
+  if (s->kind == AC_AS_GETVALUE) reads_shared(t, s->ops[0].tensor);
+  if (call) writes_shared(t, s->ops[0].tensor);
+  switch (s->kind) {
+  case AC_AS_CALL:
+    if (t->depth++ < 8) tenants(t, &t->c->k->methods.data[s->method].body);
+    t->depth--;
+    break;
+  case AC_AS_FOR:
+  case AC_AS_WHILE:
+    /* without a trip nothing is written, and what only the loop writes is not to be read */
+    for (int trip = 0; trip < 2; trip++) tenants(t, &s->body);
+    break;
+  case AC_AS_IF:
+    tenants(t, &s->body);
+    tenants(&other, &s->orelse);
+    join_tenants(t, &other);
+    break;
+  default: break;
+  }
+}
+static void tenants(tenancy *t, const ac_ablock *b) {
+  for (size_t i = 0; i < b->len && !t->c->message; i++) tenants_of(t, b->data[i]);
+}
+
+static void check_homes(check *c) {
+  const ac_akernel *k = c->k;
+  for (size_t i = 0; i < k->buffers.len; i++) {
+    const ac_abuffer *b = &k->buffers.data[i];
+    if (!b->home) continue;
+    if (b->home < 1 || (size_t)b->home > k->buffers.len || k->buffers.data[b->home - 1].home) {
+      fail(c, "buffer '%s' shares the bytes of none that has its own", b->name);
+      return;
+    }
+    const ac_abuffer *h = &k->buffers.data[b->home - 1];
+    if (b->mem != AC_MEM_VECCALC || h->mem != AC_MEM_VECCALC || b->sync || h->sync)
+      fail(c, "'%s' shares the bytes of '%s', and copies touch one of them", b->name, h->name);
+    if (b->round_to > h->round_to)
+      fail(c, "'%s' is rounded to %d bytes, its home '%s' to %d", b->name, b->round_to, h->name, h->round_to);
+  }
+  tenancy t = {.c = c};
+  tenants(&t, &k->methods.data[0].body);
+}
+
 /* ---- process: queue operations in step on every path, loops that run zero times included ---- */
 
 typedef enum { IDLE, FILLING, QUEUED, TAKEN } qstate;
@@ -209,6 +302,7 @@ static void check_process(check *c) {
   run(&f, &c->k->methods.data[0].body);
   for (size_t i = 0; i < c->k->handles.len && i < MAX_HANDLES; i++)
     if (f.state[i] != IDLE) fail(c, "'%s' is left over at the end of the kernel", c->k->handles.data[i]->name);
+  if (!c->message) check_homes(c);
 }
 
 /* ---- rows: lanes only ---- */

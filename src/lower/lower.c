@@ -71,5 +71,6 @@ ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, a
       return NULL;
     }
   }
+  if (o->dump && o->dump_after && !strcmp(o->dump_after, "memory")) fputs(ac_air_memory(a, p), o->dump);
   return p;
 }

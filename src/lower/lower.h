@@ -19,7 +19,7 @@ typedef struct {
 
 /* `m` has passed ac_craft_check. NULL on errors (AC06xx). Deterministic. */
 ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, ac_diags *d);
-/* Pass names in order, for --dump and its help. */
+/* Pass names in order, for --dump and its help; `dump_after` takes "all" and "memory" (the map of UB, ac_air_memory) as well. */
 ac_strvec ac_lower_passes(ac_arena *a);
 /* Checks the invariants that hold after `pass`; a message naming the violated one, or NULL. Tests break programs on purpose. */
 const char *ac_program_check(ac_arena *a, const ac_program *p, const char *pass);

@@ -406,6 +406,23 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   }
 }
 
+/* TBufs whose lives do not meet share bytes, as the checker found (craft/live.c): `home` is the largest of them. */
+static void share(ac_lkernel *k) {
+  for (size_t i = 0; i < k->infos.len; i++) {
+    const ac_linfo *f = &k->infos.data[i];
+    ac_abuffer *b = &k->k->buffers.data[f->buffer];
+    if (b->mem != AC_MEM_VECCALC || !f->b->shares) continue;
+    b->from = f->b->from;
+    b->to = f->b->to;
+    for (size_t j = 0; f->b->home && j < k->infos.len; j++) {
+      if (k->infos.data[j].b != f->b->home) continue;
+      ac_abuffer *home = &k->k->buffers.data[k->infos.data[j].buffer];
+      b->home = k->infos.data[j].buffer + 1;
+      if (b->round_to > home->round_to) home->round_to = b->round_to;
+    }
+  }
+}
+
 /* At most 8 events of a kind can be live, and a queue takes one a slot; one stays free for flags. Doubles become singles from the
  * last buffer on until the sum fits. Source: CANN 8.1 basic_api, kernel_tquebind_impl.h and kernel_tpipe_impl.h. */
 static void limit_depths(ac_akernel *k, ac_amem mem) {
@@ -481,6 +498,7 @@ bool ac_lower_place(ac_lower_ctx *c) {
       if (!e) return false;
       place(c, k, i, e, row, dims);
     }
+    share(k);
     limit_depths(k->k, AC_MEM_VECIN);
     limit_depths(k->k, AC_MEM_VECOUT);
     limit_queues(k, AC_MEM_VECIN);

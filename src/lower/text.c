@@ -296,7 +296,8 @@ static void kernel(text *t, const ac_akernel *k) {
     const ac_abuffer *q = &k->buffers.data[i];
     ac_printf(&t->b, "  %s %s %s x%d [", mem_names[q->mem], q->name, ac_dtypes[q->dtype].name, q->depth);
     put(&t->b, q->elements);
-    ac_printf(&t->b, "] round %d%s\n", q->round_to, q->sync ? " flags" : "");
+    ac_printf(&t->b, "] round %d%s", q->round_to, q->sync ? " flags" : "");
+    ac_printf(&t->b, q->home ? " in %s\n" : "\n", q->home ? k->buffers.data[q->home - 1].name : "");
   }
   for (size_t i = 0; i < k->members.len; i++)
     ac_printf(&t->b, "  member %s %s\n", type_names[k->members.data[i].type], k->members.data[i].name);

@@ -556,7 +556,7 @@ static void init_buffers(frame *f, const ac_alaunch *l, void *pipe) {
   for (int n = 0; n < 2 * f->k->n_buffers; n++) {
     int i = n % f->k->n_buffers;
     const ac_abuffer *b = f->k->buffers[i].b;
-    if (b->first != (n < f->k->n_buffers)) continue;
+    if (b->home || b->first != (n < f->k->n_buffers)) continue;
     int line = b->loc.line ? b->loc.line : f->k->k->loc.line;
     const char *file = b->loc.line ? b->loc.file : f->k->k->loc.file;
     uint32_t bytes = buffer_bytes(f, &f->k->buffers[i]);
@@ -566,6 +566,8 @@ static void init_buffers(frame *f, const ac_alaunch *l, void *pipe) {
     f->q[i] = b->mem == AC_MEM_VECCALC ? acsim_tbuf_init(pipe, ACSIM_POS_VECCALC, bytes, file, line)
                                        : acsim_queue_init(pipe, src, dst, b->depth, slots, bytes, file, line);
   }
+  for (int i = 0; i < f->k->n_buffers; i++)
+    if (f->k->buffers[i].b->home) f->q[i] = f->q[f->k->buffers[i].b->home - 1];
 }
 
 static void init(frame *f, const ac_dlaunch *l, uint8_t *workspace, void *pipe) {

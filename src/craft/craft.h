@@ -185,9 +185,9 @@ struct ac_cbuffer {
   bool loaded, stored; /* used in copyin / copyout */
   bool computed;       /* used in compute */
   ac_loc loc;
-  bool shares;       /* no copy touches it: its bytes may hold another such buffer before and after its life */
-  ac_cbuffer *home;  /* the buffer whose bytes it takes (at least as many, for every shape); NULL: it has its own */
-  ac_loc from, to;   /* first and last statement of its life, loops counted as a whole; line 0: never touched */
+  bool shares;      /* no copy touches it: its bytes may hold another such buffer before and after its life */
+  ac_cbuffer *home; /* the buffer whose bytes it takes (at least as many, for every shape); NULL: it has its own */
+  ac_loc from, to;  /* first and last statement of its life, loops counted as a whole; line 0: never touched */
 };
 
 struct ac_cfunc {

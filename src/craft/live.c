@@ -95,14 +95,19 @@ static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
   return true;
 }
 
-/* The first access of the list is a definition that happens on every path. */
-static bool begins(const ac_cstmt *first, const ac_cbuffer *b) {
+typedef enum { PASSED_BY, DEFINED, READ } opening;
+
+/* How the paths through the list begin with the buffer: DEFINED on all of them, READ on one, else PASSED_BY on some. */
+static opening begins(const ac_cstmt *first, const ac_cbuffer *b) {
   for (const ac_cstmt *s = first; s; s = s->next) {
     if (!in_statement(s, b)) continue;
-    if (s->kind == AC_CS_WITH) return begins(s->body, b);
-    return s->kind == AC_CS_EXPR && defines(s->value, b);
+    if (s->kind == AC_CS_EXPR) return defines(s->value, b) ? DEFINED : READ;
+    if (uses(s->value, b) || uses(s->lo, b) || uses(s->hi, b) || uses(s->step, b)) return READ;
+    opening x = begins(s->body, b), y = begins(s->orelse, b);
+    if (x == READ || y == READ) return READ;
+    if (x == DEFINED && (s->kind == AC_CS_WITH || (s->kind == AC_CS_IF && y == DEFINED))) return DEFINED;
   }
-  return true;
+  return PASSED_BY;
 }
 
 /* ---- the walk ---- */
@@ -116,7 +121,7 @@ static void list(lives *l, const ac_cstmt *first) {
       carried = AC_NEW_N(l->c->a, bool, l->k->f->buffers.len + 1);
       for (size_t i = 0; i < l->k->f->buffers.len; i++) {
         const ac_cbuffer *b = l->k->f->buffers.data[i];
-        carried[i] = (s->kind == AC_CS_WHILE && uses(s->value, b)) || !begins(s->body, b);
+        carried[i] = (s->kind == AC_CS_WHILE && uses(s->value, b)) || begins(s->body, b) == READ;
       }
     }
     ac_push(l->c->a, &l->at, s);
@@ -152,8 +157,7 @@ static void stretch(lives *l) {
 /* a takes at least as many bytes as b, whatever the shape. */
 static bool holds(const lives *l, size_t a, size_t b) {
   int64_t block_a, block_b;
-  ac_sym *d =
-      ac_sy_sub(&l->c->s, ac_chk_bytes(l->c, l->k, a, &block_a), ac_chk_bytes(l->c, l->k, b, &block_b));
+  ac_sym *d = ac_sy_sub(&l->c->s, ac_chk_bytes(l->c, l->k, a, &block_a), ac_chk_bytes(l->c, l->k, b, &block_b));
   return ac_sy_nonneg(&l->c->s, d, NULL);
 }
 

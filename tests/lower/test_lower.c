@@ -16,8 +16,8 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu",     "l2rows", "softmax_row", "accumulate", "carried",     "unused",
-                              "branches", "tile2d", "strided",     "turned",     "two_launches"};
+static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried", "unused",
+                              "shared", "branches", "tile2d",      "strided",    "turned",  "two_launches"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();
@@ -175,6 +175,27 @@ static void break_end(work *w, ac_program *p) {
   (void)w, p->host.data[p->host.len - 1]->kind = AC_AS_LAUNCH;
 }
 
+/* two buffers that live at the same time in the same bytes */
+static void break_home(work *w, ac_program *p) {
+  (void)w;
+  ac_akernel *k = p->kernels.data[0];
+  int at[2] = {0};
+  for (size_t i = 0; i < k->buffers.len; i++)
+    for (int j = 0; j < 2; j++)
+      if (!strcmp(k->buffers.data[i].buffer, j ? "sum" : "b")) at[j] = (int)i;
+  k->buffers.data[at[1]].home = at[0] + 1;
+}
+static void break_round(work *w, ac_program *p) {
+  break_home(w, p);
+  for (size_t i = 0; i < p->kernels.data[0]->buffers.len; i++)
+    if (p->kernels.data[0]->buffers.data[i].home) p->kernels.data[0]->buffers.data[i].round_to = 256;
+}
+static void break_copied(work *w, ac_program *p) {
+  break_home(w, p);
+  for (size_t i = 0; i < p->kernels.data[0]->buffers.len; i++)
+    if (!strcmp(p->kernels.data[0]->buffers.data[i].buffer, "b")) p->kernels.data[0]->buffers.data[i].sync = true;
+}
+
 static void invariants(void **state) {
   (void)state;
   static const struct {
@@ -196,6 +217,9 @@ static void invariants(void **state) {
       {"relu", "host", break_path, "ends without a launch"},
       {"relu", "place", break_depth, "there are 8 events"},
       {"relu", "place", break_names, "two buffers are named"},
+      {"shared", "process", break_home, "is read where its bytes hold another buffer"},
+      {"shared", "process", break_round, "is rounded to 256 bytes, its home"},
+      {"shared", "process", break_copied, "copies touch one of them"},
       {"two_launches", "host", break_phase, "counts as phase 1"},
       {"two_launches", "host", break_shared, "share the field 'n'"},
       {"two_launches", "host", break_end, "ends without a launch"},

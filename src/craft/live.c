@@ -88,7 +88,8 @@ static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
   bool reduces = inst && ac_insts[e->inst].form == AC_FORM_REDUCE;
   int work = reduces ? 2 : -1; /* scratch: written before it is read */
   int to = work > 0 && e->args[work] && e->args[work]->buffer == b && e->args[0]->buffer != b ? work : 0;
-  if (e->args[to]->type != AC_CT_BUFFER || e->args[to]->buffer != b || e->args[to]->offset) return false;
+  if (e->args[to]->kind != AC_CE_NAME || e->args[to]->buffer != b)
+    return false; /* a part leaves the rest as it was */
   if (e->prim == AC_P_EXTRACT_SCALAR || (inst && (ac_insts[e->inst].flags & AC_INST_DST_IN))) return false;
   for (int i = 0; i < e->n_args; i++)
     if (i != to && i != work && uses(e->args[i], b)) return false;
@@ -170,7 +171,7 @@ static bool in_place(const lives *l, size_t from, size_t to) {
   if (s->kind != AC_CS_EXPR || x->dtype != y->dtype || !defines(e, y) || e->prim != AC_P_INST) return false;
   if (!(ac_insts[e->inst].flags & AC_INST_INPLACE)) return false;
   for (int i = 1; i < e->n_args; i++)
-    if (e->args[i] && uses(e->args[i], x) && (e->args[i]->buffer != x || e->args[i]->offset)) return false;
+    if (e->args[i] && uses(e->args[i], x) && e->args[i]->kind != AC_CE_NAME) return false;
   return true;
 }
 

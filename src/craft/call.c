@@ -613,6 +613,12 @@ static bool has_no_value(const ac_sig *s) {
 }
 
 static ac_kval unknown_primitive(ac_chk *c, const ac_cexpr *e, const char *name) {
+  if (ac_chk_cube_name(name)) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->a->loc,
+                          "tl.%s: the cube unit, with L1 and L0, is not in the language yet", name);
+    ac_help(ac_chk_d(c), g, "multiply with tl.vmul and add with tl.reduce_sum, or leave this operator to a library");
+    return none;
+  }
   ac_diag *g = ac_error(ac_chk_d(c), AC0504, e->a->loc, "there is no primitive tl.%s", name);
   const char *near = ac_sig_nearest(name);
   if (near) ac_help(ac_chk_d(c), g, "did you mean tl.%s?", near);

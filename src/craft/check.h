@@ -244,4 +244,8 @@ void ac_chk_directions(ac_chk *c);        /* declared against what launches do *
 /* loops.c: after the walk over a function */
 void ac_chk_control(ac_chk *c, const ac_finfo *f);
 
+/* published.c */
+void ac_chk_published(ac_chk *c);            /* forms of the published style, rewritten in the tree */
+const char *ac_chk_cube_name(const char *s); /* a name of the published style for the cube unit; NULL: none */
+
 #endif

@@ -159,6 +159,7 @@ struct ac_cstmt {
   ac_strvec tail_comments;  /* comment lines after the last statement of body */
   ac_strvec else_comments;  /* the same of orelse */
   ac_cfit fit;              /* filled by check: of a launch */
+  bool again; /* BREAK, in the parser only: it is a `continue` (continue.c) */
 };
 
 typedef struct {

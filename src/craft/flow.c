@@ -778,6 +778,7 @@ bool ac_craft_check(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac
   m->tunes.len = 0;
   ac_syms_init(&c->s, a);
   if (!check_functions(c)) return false;
+  ac_chk_published(c);
   ac_chk_infer(c);
   for (size_t i = 0; i < c->fns.len; i++)
     if (c->fns.data[i]->f->kernel) run_function(c, c->fns.data[i]);

@@ -50,6 +50,11 @@ enum {
 /* One expression up to the end of the text; NULL after errors. */
 ac_cexpr *ac_craft_parse_expr(ac_arena *a, const char *file, const char *text, ac_diags *d);
 
+/* `if c: A; continue` and what follows it in the body of `loop` become `if c: A else: what follows`. */
+void ac_craft_continues(ac_arena *a, ac_diags *d, ac_cstmt *loop);
+/* All comments of statements that are dropped. */
+void ac_craft_collect_comments(ac_arena *a, ac_strvec *to, const ac_cstmt *s);
+
 /* Diagnostics from index `from` on, by line. */
 void ac_craft_sort_diags(ac_diags *d, size_t from);
 

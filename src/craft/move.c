@@ -109,10 +109,12 @@ static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
 }
 
 /* The new valid length after `count` elements were written at `off`. NULL: not known. */
-static ac_sym *grown(ac_chk *c, const ac_kbuf *b, ac_sym *off, ac_sym *count) {
+static ac_sym *grown(ac_chk *c, const ac_kbuf *b, ac_sym *cap, ac_sym *off, ac_sym *count) {
   ac_syms *s = &c->s;
   ac_sym *end = off ? ac_sy_add(s, off, count) : count;
   ac_sym *old = b->set == AC_UNSET ? ac_sy_int(s, 0) : b->rank == 1 ? b->ext[0] : NULL;
+  if (old && old == cap && b->set == AC_SET)
+    return old; /* all of it was valid; that the part fits is looked at elsewhere */
   if (!old || b->set == AC_MAYBE) return off ? NULL : old ? count : NULL;
   if (old == end || ac_sy_le(s, end, old, c->st->facts)) return old;
   if (off && !ac_sy_le(s, off, old, c->st->facts)) return NULL; /* a hole, perhaps */
@@ -185,7 +187,7 @@ void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *s
     memcpy(n.ext, b->ext, sizeof n.ext);
     n.rank = rank;
   } else {
-    n.ext[0] = !count ? NULL : v->off || keep ? grown(c, b, v->off, count) : count;
+    n.ext[0] = !count ? NULL : v->off || keep ? grown(c, b, c->fn->caps[v->buf], v->off, count) : count;
     if (v->off && b->set != AC_SET && !n.ext[0]) n.set = AC_MAYBE;
   }
   *b = n;

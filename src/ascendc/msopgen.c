@@ -131,12 +131,13 @@ static void read_shape(ac_cpp *t) {
 }
 
 static void shapes_of(ac_emit_ctx *c, ac_cpp *t, bool tiling) {
-  int n = tiling ? c->n_in + c->n_out : c->n_in;
+  int n = tiling ? c->n_in + c->n_out : c->n_in, refs = 0; /* tensors updated in place are the first outputs */
+  for (int i = 0; i < c->n_in; i++) refs += c->p->tensors.data[i].dir == AC_TENSOR_INOUT;
   ac_line(t, "int64_t sizes[%d][32];", n > 0 ? n : 1);
   ac_line(t, "ShapeView shapes[%d];", n > 0 ? n : 1);
   for (int i = 0; i < n; i++) {
-    const char *get =
-        i < c->n_in ? ac_sprintf(c->a, "GetInputShape(%d)", i) : ac_sprintf(c->a, "GetOutputShape(%d)", i - c->n_in);
+    const char *get = i < c->n_in ? ac_sprintf(c->a, "GetInputShape(%d)", i)
+                                  : ac_sprintf(c->a, "GetOutputShape(%d)", refs + i - c->n_in);
     ac_open(t, "if (context->%s == nullptr)", get);
     ac_line(t, "return ge::GRAPH_FAILED;");
     ac_close(t, "");

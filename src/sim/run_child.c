@@ -336,7 +336,7 @@ static void *make_list(ac_run_shared *o, acsim_session *s, const ac_sim_tensor *
   return p;
 }
 
-/* Inputs, then outputs; the tensors of a list are one argument. s NULL: no lists. */
+/* Inputs, then outputs; the tensors of a list are one argument. */
 static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
   int n = 0;
   for (int out = 0; out < 2; out++) {
@@ -348,7 +348,7 @@ static int gather_args(const ac_run_job *j, acsim_session *s, entry *e) {
         e->args[n++] = make_list(j->out, s, group, len);
         len = 0;
       }
-      if (t && t->list && s)
+      if (t && t->list)
         group[len++] = t;
       else if (t)
         e->args[n++] = t->absent ? NULL : t->data;
@@ -474,8 +474,7 @@ static int run_direct(const ac_run_job *j) {
   snprintf(name, sizeof name, "%s_run", j->lib->spec.op);
   run_fn run = (run_fn)ac_run_need(o, h, name);
   if (!workspace || !run) return 0;
-  entry e = {0};
-  gather_args(j, NULL, &e);
+  void *data[MAX_ARGS];
   const int64_t *shapes[MAX_ARGS];
   int32_t ranks[MAX_ARGS];
   double attrs[ACSIM_HOST_ATTRS + 1] = {0};
@@ -483,9 +482,11 @@ static int run_direct(const ac_run_job *j) {
   for (int out = 0; out < 2; out++) {
     const ac_sim_tensor *t[ACSIM_HOST_TENSORS];
     int count = in_order(j, out, t);
-    for (int i = 0; i < count; i++, k++) {
+    for (int i = 0; i < count; i++) {
+      if (out && t[i]->also_input) continue; /* in place: it stands among the inputs */
+      data[k] = t[i]->absent ? NULL : t[i]->data;
       shapes[k] = t[i]->shape;
-      ranks[k] = t[i]->rank;
+      ranks[k++] = t[i]->rank;
     }
   }
   for (int i = 0; i < j->n_attrs && i < ACSIM_HOST_ATTRS; i++)
@@ -510,7 +511,7 @@ static int run_direct(const ac_run_job *j) {
     acsim_add_buffer(
         s, &(acsim_buffer){.name = "workspace", .data = w, .bytes = bytes, .elem = 1, .kind = ACSIM_WORKSPACE});
   o->stage = AC_STAGE_BLOCKS;
-  if (run(cores, ub, shapes, ranks, attrs, e.args, w, NULL, msg, sizeof msg))
+  if (run(cores, ub, shapes, ranks, attrs, data, w, NULL, msg, sizeof msg))
     return ac_run_problem_note(o, AC_RUN_REFUSED, "%s", msg);
   o->block_dim = acsim_last_block_dim(s);
   ac_run_session_close(j, s);

@@ -3,6 +3,8 @@
  * AC_LAUNCHES_FULL=1 compiles every program; else a sample is compiled and the others run directly. */
 #include "direct_support.h"
 
+#include <math.h>
+
 static bench b;
 static int setup(void **s) {
   (void)s;
@@ -63,6 +65,11 @@ static args arguments(const ac_program *p, const char *shapes) {
     t->also_input = w->dir == AC_TENSOR_INOUT;
     for (int64_t k = 0; k < numel(t); k++) put(t, k, (double)((k * 7 + (int64_t)i * 5) % 13 - 4));
   }
+  for (size_t i = 0; i < p->attrs.len; i++) /* kernels launched one by one get every attribute */
+    x.attrs[x.n_attrs++] = (ac_sim_attr){.name = p->attrs.data[i].name,
+                                         .kind = p->attrs.data[i].type == AC_AT_FLOAT ? AC_ATTR_F : AC_ATTR_I,
+                                         .f = p->attrs.data[i].value,
+                                         .i = (int64_t)p->attrs.data[i].value};
   return x;
 }
 
@@ -140,7 +147,7 @@ static void check_sum(const char *path, bool compile) {
 
 static void sum_two_launches(void **s) {
   (void)s;
-  check_sum("reduce/sum_two_launches.craft", true);
+  check_sum("reduce/sum_two_launches.craft", false);
 }
 static void sum_barrier(void **s) {
   (void)s;
@@ -148,7 +155,7 @@ static void sum_barrier(void **s) {
 }
 static void sum_atomic(void **s) {
   (void)s;
-  check_sum("reduce/sum_atomic.craft", true);
+  check_sum("reduce/sum_atomic.craft", false);
 }
 
 /* Another tiling key, the same sum; and the bits do not depend on the order of blocks. */
@@ -182,6 +189,122 @@ static void sum_deterministic(void **s) {
   assert_int_not_equal(bits[0][0], bits[0][1]); /* atomic: the order shows */
   assert_int_equal(bits[1][0], bits[1][1]);
   free_args(&x);
+}
+
+/* ---- the other examples ---- */
+
+static void histogram(void **s) {
+  (void)s;
+  program q = open_program("multicore/histogram.craft", example("multicore/histogram.craft"), false);
+  static const char *const at[] = {"1 16", "1003 16", "65537 16", "0 16"};
+  for (size_t i = 0; i < AC_COUNT(at); i++) {
+    args x = arguments(q.p, at[i]);
+    int64_t want[16] = {0};
+    for (int64_t k = 0; k < numel(&x.t[0]); k++)
+      if (get(&x.t[0], k) >= 0) want[(int)get(&x.t[0], k)]++;
+    run_ways(&q, &x);
+    for (int k = 0; k < 16; k++) assert_int_equal(ac_load_int(AC_I32, x.t[1].data, k), want[k]);
+    free_args(&x);
+  }
+}
+
+static void idle_cores(void **s) {
+  (void)s;
+  program q = open_program("multicore/idle_cores.craft", example("multicore/idle_cores.craft"), false);
+  static const char *const at[] = {"1 1", "7x1003 7x1003", "49x40 49x40", "2x13243 2x13243", "0x5 0x5"};
+  for (size_t i = 0; i < AC_COUNT(at); i++) {
+    args x = arguments(q.p, at[i]);
+    run_ways(&q, &x);
+    for (int64_t k = 0; k < numel(&x.t[0]); k++) assert_true(get(&x.t[1], k) == fabs(get(&x.t[0], k)));
+    free_args(&x);
+  }
+}
+
+static void two_strategies(void **s) {
+  (void)s;
+  program q = open_program("host/two_strategies.craft", example("host/two_strategies.craft"), false);
+  static const struct {
+    const char *shapes;
+    int key;
+  } at[] = {{"7x1003 7", 1}, {"3x13243 3", 2}, {"2x3x40 2x3", 1}, {"5 .", 1}, {"97x8192 97", 1}};
+  for (size_t i = 0; i < AC_COUNT(at); i++) {
+    args x = arguments(q.p, at[i].shapes);
+    ac_sim_result r = run_ways(&q, &x);
+    assert_int_equal(r.tiling_key, at[i].key);
+    int64_t rows = numel(&x.t[1]), cols = numel(&x.t[0]) / rows;
+    for (int64_t k = 0; k < rows; k++) {
+      double want = 0;
+      for (int64_t c = 0; c < cols; c++) want += get(&x.t[0], k * cols + c);
+      assert_true(get(&x.t[1], k) == want);
+    }
+    free_args(&x);
+  }
+  args x = arguments(q.p, "7x1003 8"); /* another shape than the program says */
+  ac_sim_result r;
+  assert_true(ac_sim_run_program(b.a, q.p, q.p->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){0}, &r, &b.d));
+  assert_string_equal(r.refused, "both_custom: the shape of y does not follow from the inputs");
+  free_args(&x);
+}
+
+static void newton(void **s) {
+  (void)s;
+  program q = open_program("host/newton_root.craft", example("host/newton_root.craft"), false);
+  args x = arguments(q.p, "13243 13243");
+  for (int64_t k = 0; k < numel(&x.t[0]); k++) put(&x.t[0], k, (double)(k % 1000) * 0.37 + 0.01);
+  run_ways(&q, &x);
+  for (int64_t k = 0; k < numel(&x.t[0]); k++) {
+    double want = sqrt(get(&x.t[0], k));
+    assert_true(fabs(get(&x.t[1], k) - want) <= want * 1e-6 + 1e-6);
+  }
+  free_args(&x);
+}
+
+static void sgd_momentum(void **s) {
+  (void)s;
+  program q = open_program("optimizer/sgd_momentum.craft", example("optimizer/sgd_momentum.craft"), true);
+  static const char *const at[] = {"1003 1003 1003 1", "65537 65537 65537 1"};
+  for (size_t i = 0; i < AC_COUNT(at); i++) {
+    args x = arguments(q.p, at[i]); /* grad, weight, velocity, energy */
+    double energy = 0;
+    run_ways(&q, &x);
+    for (int64_t k = 0; k < numel(&x.t[0]); k++) {
+      double v = given(&x, 2, k) * 0.25 + given(&x, 0, k);
+      assert_true(get(&x.t[2], k) == v && get(&x.t[1], k) == given(&x, 1, k) - v * 0.5);
+      energy += v * v * 0.25;
+    }
+    assert_true(fabs(get(&x.t[3], 0) - energy) <= energy * 1e-5);
+    free_args(&x);
+  }
+}
+
+/* ---- atomic stores, by dtype and operation ---- */
+
+static void atomics(void **s) {
+  (void)s;
+  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I32, AC_I16, AC_I8};
+  for (size_t d = 0; d < AC_COUNT(dtypes); d++)
+    for (int op = AC_ATOMIC_ADD; op <= AC_ATOMIC_MIN; op++) {
+      char *name = ac_sprintf(b.a, "atomic %s of %s", ac_atomic_names[op], ac_dtypes[dtypes[d]].name);
+      const char *text =
+          ac_sprintf(b.a,
+                     "@ascend_kernel\ndef k(x, y, n):\n    b = tl.alloc_ub(n, tl.%s)\n    pid = tl.program_id(0)\n"
+                     "    with tl.copyin():\n        tl.load(x + pid * n + tl.arange(0, n), b)\n"
+                     "    with tl.copyout():\n        tl.store(y + tl.arange(0, n), b, atomic=\"%s\")\n\n\n"
+                     "def h(x, y: tl.inout):\n    k[x.shape[0]](x, y, x.shape[1])\n",
+                     ac_dtypes[dtypes[d]].name, ac_atomic_names[op]);
+      program q = open_program(name, text, d == 0 && op == AC_ATOMIC_MAX);
+      args x = arguments(q.p, "5x77 77");
+      run_ways(&q, &x);
+      for (int64_t k = 0; k < 77; k++) {
+        double want = given(&x, 1, k);
+        for (int64_t r = 0; r < 5; r++) {
+          double v = given(&x, 0, r * 77 + k);
+          want = op == AC_ATOMIC_ADD ? want + v : op == AC_ATOMIC_MAX ? fmax(want, v) : fmin(want, v);
+        }
+        if (get(&x.t[1], k) != want) failed(name, "element %d is %f, not %f", (int)k, get(&x.t[1], k), want);
+      }
+      free_args(&x);
+    }
 }
 
 /* ---- paths ---- */
@@ -233,7 +356,7 @@ static void every_path(void **s) {
   bool keys[8] = {0};
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     args x = arguments(q.p, "1003 1003");
-    x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = t[i].deep};
+    x.attrs[0].i = t[i].deep;
     ac_sim_result r = run_ways(&q, &x);
     assert_int_equal(r.block_dim, t[i].blocks);
     assert_true(r.tiling_key > 0 && !keys[r.tiling_key]);
@@ -249,13 +372,13 @@ static void nothing_to_do(void **s) {
   static const int64_t deep[] = {0, 1, 3};
   for (size_t i = 0; i < AC_COUNT(deep); i++) {
     args x = arguments(q.p, "0 0");
-    x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = deep[i]};
+    x.attrs[0].i = deep[i];
     ac_sim_result r = run_ways(&q, &x);
     assert_int_equal(r.tiling_key, deep[i] == 3 ? r.tiling_key : 0);
     free_args(&x);
   }
   args x = arguments(q.p, "100001 100001");
-  x.attrs[x.n_attrs++] = (ac_sim_attr){.name = "deep", .kind = AC_ATTR_I, .i = 2};
+  x.attrs[0].i = 2;
   ac_sim_result r;
   assert_true(ac_sim_run_program(b.a, q.p, q.p->chip, x.t, x.n, x.attrs, x.n_attrs, &(ac_sim_opts){0}, &r, &b.d));
   assert_string_equal(r.refused, "both_custom: more than 100000"); /* said after two launches, and all the same */
@@ -299,6 +422,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sum_two_launches), cmocka_unit_test(sum_barrier),
       cmocka_unit_test(sum_atomic),       cmocka_unit_test(sum_deterministic),
+      cmocka_unit_test(histogram),        cmocka_unit_test(idle_cores),
+      cmocka_unit_test(two_strategies),   cmocka_unit_test(newton),
+      cmocka_unit_test(sgd_momentum),     cmocka_unit_test(atomics),
       cmocka_unit_test(every_path),       cmocka_unit_test(nothing_to_do),
       cmocka_unit_test(widths),
   };

@@ -227,7 +227,8 @@ void ac_pc_host(ac_pc *t) {
   ac_pc_close(t, "");
   ac_pc_line(t, "%s", "");
   ac_pc_open(t, "%s", ac_pc_signature(t->a, p));
-  ac_pc_line(t, "ac_host h = {{0}};");
+  ac_pc_line(t, "ac_host h;");
+  ac_pc_line(t, "memset(&h, 0, sizeof h);");
   for (size_t i = 0; i < p->attrs.len; i++) {
     const char *name = ac_pc_name(t->a, p->attrs.data[i].name);
     ac_pc_line(t, "h.%s = %s;", name, name);

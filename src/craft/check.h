@@ -38,6 +38,7 @@ typedef struct {
   bool axis;
   ac_sym *extent, *stride;
   ac_cexpr *extent_e, *stride_e; /* as the program has them */
+  const ac_cexpr *index; /* a buffer whose elements are the offsets; NULL: 0, 1, ... */
 } ac_kdim;
 typedef struct {
   int param; /* -1: offsets without a pointer */

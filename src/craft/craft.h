@@ -125,6 +125,7 @@ struct ac_ctile {
   int rank;       /* 0: one element */
   struct {
     ac_cexpr *extent, *stride;
+    ac_cexpr *index; /* NULL, or a buffer of int32: element k of it stands in place of k */
   } axis[4]; /* outermost first */
 };
 

@@ -213,6 +213,12 @@ static bool join_dim(ac_chk *c, const ac_cexpr *e, ac_kdim *d, const ac_kdim *x,
     }
     return true;
   }
+  if (x->index || y->index) {
+    ac_diag *g =
+        ac_error(ac_chk_d(c), AC0510, e->loc, "`%s` adds offsets from memory to others on the same axis", text(c, e));
+    ac_help(ac_chk_d(c), g, "place them on axes of their own with [:, None] and [None, :]");
+    return false;
+  }
   if (x->extent != y->extent) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0510, e->loc,
                           "`%s` adds two aranges of different length (%s and %s) on the same axis", text(c, e),
@@ -224,6 +230,39 @@ static bool join_dim(ac_chk *c, const ac_cexpr *e, ac_kdim *d, const ac_kdim *x,
   d->stride = ac_sy_add(s, x->stride, ysym);
   d->stride_e = new_binary(c, AC_OP_ADD, x->stride_e, ys);
   return true;
+}
+
+/* A buffer as offsets: one axis, element k of the buffer in place of k. */
+static ac_kval offsets_of(ac_chk *c, ac_cexpr *e, const ac_kval *b) {
+  ac_cbuffer *buf = c->fn->f->buffers.data[b->buf];
+  ac_kval v = *b;
+  if (buf->dtype != AC_I32 || buf->rank != 1) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0510, e->loc,
+                          "offsets that come from memory are an int32 buffer with one dimension; '%s' is %s with %d",
+                          buf->name, ac_dtypes[buf->dtype].name, buf->rank);
+    ac_help(ac_chk_d(c), g, "tl.load the indices into tl.alloc_ub(n, tl.int32)");
+    return none;
+  }
+  if (!ac_chk_readable(c, b, e->loc)) return none;
+  if (!c->quiet) buf->computed = true; /* the scalar unit reads it */
+  ac_sym *n = ac_chk_extent(c, b);
+  if (!n) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0513, e->loc, "how many offsets '%s' holds is not known here", buf->name);
+    ac_help(ac_chk_d(c), g, "give a part of it: %s[0:n]", buf->name);
+    return none;
+  }
+  ac_cexpr *name = ac_chk_new(c, AC_CE_NAME, e->loc);
+  name->s = buf->name;
+  name->type = AC_CT_BUFFER;
+  name->dtype = buf->dtype;
+  name->buffer = buf;
+  name->offset = v.off_e;
+  ac_ktile *t = AC_NEW(c->a, ac_ktile);
+  *t = (ac_ktile){.param = -1, .base = ac_sy_int(&c->s, 0), .base_e = new_int(c, 0, e->loc), .rank = 1};
+  t->dim[0] = (ac_kdim){true, n, ac_sy_int(&c->s, 1), NULL, new_int(c, 1, e->loc), name};
+  ac_kval r = plain(AC_CT_TILE);
+  r.tile = t;
+  return r;
 }
 
 static ac_kval tile_sum(ac_chk *c, ac_cexpr *e, const ac_kval *x, const ac_kval *y, bool minus) {
@@ -326,7 +365,15 @@ static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const
   return b;
 }
 
+static ac_kval tile_index(ac_chk *c, ac_cexpr *e, const ac_kval *v);
+
 static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
+  bool axes = false; /* index[:, None]: offsets */
+  for (int i = 0; i < e->n_args; i++) axes = axes || e->args[i]->kind == AC_CE_NONE;
+  if (axes) {
+    ac_kval t = offsets_of(c, e, &b);
+    return t.kind == AC_CT_NONE ? none : tile_index(c, e, &t);
+  }
   ac_cbuffer *buf = c->fn->f->buffers.data[b.buf];
   if (e->n_args != 1 || buf->rank != 1) return ac_chk_part(c, e, b);
   ac_cexpr *x = e->args[0];
@@ -504,8 +551,12 @@ static ac_kval eval_compare(ac_chk *c, ac_cexpr *e, const ac_kval *x, const ac_k
 static ac_kval eval_binary(ac_chk *c, ac_cexpr *e) {
   ac_kval x = ac_chk_eval(c, e->a), y = ac_chk_eval(c, e->b);
   if (x.kind == AC_CT_NONE || y.kind == AC_CT_NONE) return e->op >= AC_OP_AND ? plain(AC_CT_BOOL) : none;
-  if (x.kind == AC_CT_TILE || y.kind == AC_CT_TILE || x.kind == AC_CT_POINTER || y.kind == AC_CT_POINTER)
-    return tile_binary(c, e, &x, &y);
+  bool address = x.kind == AC_CT_TILE || y.kind == AC_CT_TILE || x.kind == AC_CT_POINTER || y.kind == AC_CT_POINTER;
+  bool scaled = e->op == AC_OP_MUL && (x.kind == AC_CT_INT || y.kind == AC_CT_INT);
+  if (x.kind == AC_CT_BUFFER && (address || scaled)) x = offsets_of(c, e->a, &x), address = true;
+  if (y.kind == AC_CT_BUFFER && (address || scaled)) y = offsets_of(c, e->b, &y), address = true;
+  if (x.kind == AC_CT_NONE || y.kind == AC_CT_NONE) return none;
+  if (address) return tile_binary(c, e, &x, &y);
   if (e->op >= AC_OP_AND) return eval_compare(c, e, &x, &y);
   if (x.kind == AC_CT_BUFFER) return buffer_plus(c, e, x, e->b, y.sym);
   if (y.kind == AC_CT_BUFFER) return buffer_plus(c, e, y, e->a, x.sym);

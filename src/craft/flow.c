@@ -38,7 +38,7 @@ static bool same_tile(const ac_ktile *a, const ac_ktile *b) {
   if (!a || !b || a->param != b->param || a->base != b->base || a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; d++) {
     const ac_kdim *x = &a->dim[d], *y = &b->dim[d];
-    if (x->axis != y->axis || (x->axis && (x->extent != y->extent || x->stride != y->stride))) return false;
+    if (x->axis != y->axis || x->index != y->index || (x->axis && (x->extent != y->extent || x->stride != y->stride))) return false;
   }
   return true;
 }

@@ -211,7 +211,7 @@ static void real_axes(const ac_ktile *t, axes *x) {
 static bool contiguous(ac_chk *c, const axes *x) {
   ac_sym *step = ac_sy_int(&c->s, 1);
   for (int d = x->rank - 1; d >= 0; d--) {
-    if (x->dim[d]->stride != step) return false;
+    if (x->dim[d]->stride != step || x->dim[d]->index) return false;
     step = ac_sy_mul(&c->s, step, x->dim[d]->extent);
   }
   return true;
@@ -241,6 +241,7 @@ static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axe
   for (int d = 0; d < x->rank; d++) {
     out->axis[d].extent = ac_chk_write(c, extents[d], d == 0 && count_e ? count_e : x->dim[d]->extent_e, false);
     out->axis[d].stride = ac_chk_write(c, x->dim[d]->stride, x->dim[d]->stride_e, false);
+    out->axis[d].index = (ac_cexpr *)(uintptr_t)x->dim[d]->index;
     if (!out->axis[d].extent) return stale(c, e, "length"), NULL;
     if (!out->axis[d].stride) return stale(c, e, "stride"), NULL;
   }
@@ -294,8 +295,15 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, cons
     return false;
   }
   real_axes(m->t, &m->x);
+  for (int d = 1; d < m->x.rank; d++)
+    if (m->x.dim[d]->index) {
+      ac_diag *x = ac_error(ac_chk_d(c), AC0510, gm->loc, "offsets from memory belong on the outermost axis: `%s`",
+                            text(c, gm));
+      ac_help(ac_chk_d(c), x, "index[:, None] * columns + tl.arange(0, columns)[None, :]");
+      return false;
+    }
   if (m->x.rank == 0 && count) { /* pointer and count: that many elements in a row */
-    m->x.made = (ac_kdim){true, count, ac_sy_int(&c->s, 1), count_e, one(c, e->loc)};
+    m->x.made = (ac_kdim){true, count, ac_sy_int(&c->s, 1), count_e, one(c, e->loc), NULL};
     m->x.dim[0] = &m->x.made;
     m->x.rank = 1;
   }

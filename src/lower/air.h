@@ -218,6 +218,8 @@ typedef struct {
   struct {
     ac_aexpr *extent, *stride;
     ac_aexpr *ub; /* distance of neighbours in UB; NULL: packed, or the buffer's pitch */
+    ac_atensor *index; /* int32: element k of it stands in place of k; from element index_at on */
+    ac_aexpr *index_at;
   } axis[4];
 } ac_acopy;
 

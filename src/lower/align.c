@@ -5,6 +5,8 @@
  * starts on 32 bytes: with more than one row, `ub_pitch` says where the next one starts. Compares count whole 256-byte repeats. */
 #include "lower/internal.h"
 
+#include <string.h>
+
 typedef struct {
   ac_lower_ctx *c;
   ac_lkernel *lk;
@@ -14,6 +16,7 @@ typedef struct {
 } align;
 
 static void block(align *l, ac_ablock *b);
+static void copy(align *l, ac_astmt *s, ac_ablock *out);
 
 static void refuse(align *l, ac_loc loc, const char *what, const char *help) {
   ac_diag *x = ac_error(l->c->d, AC0606, loc, "%s", what);
@@ -86,11 +89,115 @@ static bool pad(align *l, const ac_astmt *s, ac_ablock *out) {
   return true;
 }
 
+/* One element at a time on its way out: a block of its own, since copies begin at blocks of UB. */
+static ac_atensor *stage(align *l, ac_dtype d) {
+  ac_arena *a = l->c->a;
+  const char *name = ac_sprintf(a, "acOne%s", ac_dtypes[d].name);
+  for (size_t i = 0; i < l->k->handles.len; i++)
+    if (!strcmp(l->k->handles.data[i]->name, name)) return l->k->handles.data[i];
+  ac_abuffer b = {.name = ac_sprintf(a, "%sBuf", name),
+                  .buffer = name,
+                  .mem = AC_MEM_VECCALC,
+                  .dtype = d,
+                  .depth = 1,
+                  .elements = ac_ae_int(a, 32 / ac_dtypes[d].bytes),
+                  .round_to = 32,
+                  .loc = l->k->loc};
+  ac_push(a, &l->k->buffers, b);
+  ac_atensor *t = AC_NEW(a, ac_atensor);
+  t->name = name;
+  t->buffer = (int)l->k->buffers.len - 1;
+  ac_push(a, &l->k->handles, t);
+  return t;
+}
+
+static ac_astmt *order(align *l, ac_ablock *out, ac_event e, ac_loc loc) {
+  ac_astmt *s = ac_as_new(l->c->a, AC_AS_FLAG, loc);
+  s->event = e;
+  ac_push(l->c->a, out, s);
+  return s;
+}
+
+/* An element of UB to the place that the copy names: through a block of its own. */
+static void one_out(align *l, const ac_astmt *s, ac_acopy *c, ac_ablock *out) {
+  ac_arena *a = l->c->a;
+  ac_dtype d = dtype_of(l, c->ub);
+  ac_atensor *t = stage(l, d);
+  ac_astmt *get = ac_as_new(a, AC_AS_GET, s->loc), *read = ac_as_new(a, AC_AS_GETVALUE, s->loc),
+           *put = ac_as_new(a, AC_AS_SETVALUE, s->loc), *copy = ac_as_new(a, AC_AS_COPY, s->loc);
+  get->tensor = t;
+  read->var = (ac_avar){.name = ac_sprintf(a, "acElement%d", l->temps++),
+                        .type = ac_dtypes[d].cls == AC_FLOATING ? AC_AT_FLOAT : AC_AT_INT};
+  read->ops[0].tensor = c->ub;
+  read->ops[0].offset = c->ub_offset ? c->ub_offset : ac_ae_int(a, 0);
+  read->n_ops = put->n_ops = 1;
+  put->ops[0].tensor = t;
+  put->ops[0].offset = ac_ae_int(a, 0);
+  put->value = ac_ae_var(a, read->var.name, read->var.type);
+  c->ub = t;
+  c->ub_offset = NULL;
+  copy->copy = c;
+  ac_push(a, out, get);
+  ac_push(a, out, read);
+  ac_push(a, out, put);
+  order(l, out, AC_EV_S_MTE3, s->loc);
+  ac_push(a, out, copy);
+  order(l, out, AC_EV_MTE3_S, s->loc);
+}
+
+/* The outermost axis goes by offsets from memory: one copy for each, in their order. */
+static void indexed(align *l, ac_astmt *s, ac_ablock *out) {
+  ac_arena *a = l->c->a;
+  ac_acopy *c = s->copy, *one = AC_NEW(a, ac_acopy);
+  ac_astmt *f = ac_as_new(a, AC_AS_FOR, s->loc), *at = ac_as_new(a, AC_AS_GETVALUE, s->loc),
+           *n = ac_as_new(a, AC_AS_COPY, s->loc);
+  if (c->pad) {
+    refuse(l, s->loc, "a pad value for elements that come by offsets from memory",
+           "fill the buffer first: tl.duplicate");
+    return;
+  }
+  f->var = (ac_avar){.name = ac_sprintf(a, "acAxis%d", l->temps++), .type = AC_AT_INT};
+  f->lo = ac_ae_int(a, 0);
+  f->hi = c->axis[0].extent;
+  f->step = ac_ae_int(a, 1);
+  f->trailing = s->trailing;
+  ac_aexpr *v = ac_ae_var(a, f->var.name, AC_AT_INT);
+  at->var = (ac_avar){.name = ac_sprintf(a, "acOffset%d", l->temps++), .type = AC_AT_INT};
+  at->ops[0].tensor = c->axis[0].index;
+  at->ops[0].offset = c->axis[0].index_at ? ac_ae_bin(a, AC_AE_ADD, c->axis[0].index_at, v) : v;
+  at->n_ops = 1;
+  *one = *c;
+  ac_aexpr *offset = ac_ae_var(a, at->var.name, AC_AT_INT);
+  one->gm_offset = ac_ae_bin(a, AC_AE_ADD, c->gm_offset, ac_ae_bin(a, AC_AE_MUL, offset, c->axis[0].stride));
+  ac_aexpr *step = ac_ae_bin(a, AC_AE_MUL, v, c->axis[0].ub ? c->axis[0].ub : ac_ae_int(a, 1));
+  one->ub_offset = c->ub_offset ? ac_ae_bin(a, AC_AE_ADD, c->ub_offset, step) : step;
+  for (int i = 1; i < c->rank; i++) one->axis[i - 1] = c->axis[i];
+  one->rank = c->rank - 1;
+  n->copy = one;
+  ac_push(a, out, f);
+  ac_push(a, &f->body, at);
+  if (one->rank) {
+    copy(l, n, &f->body);
+    return;
+  }
+  one->cols = ac_ae_int(a, 1);
+  one->by_element = one->to_ub;
+  one->gm_stride = one->to_ub ? ac_ae_int(a, 1) : NULL;
+  if (one->to_ub)
+    ac_push(a, &f->body, n);
+  else
+    one_out(l, s, one, &f->body);
+}
+
 /* A tile between global memory and a (part of a) buffer whose rows are on a pitch: both sides have strides of their own. */
 static void strided(align *l, ac_astmt *s, ac_ablock *out) {
   ac_arena *a = l->c->a;
   ac_acopy *c = s->copy;
   int n = 0;
+  if (c->axis[0].index) {
+    indexed(l, s, out);
+    return;
+  }
   bool row = !is(c->axis[c->rank - 1].extent, 1); /* its last axis is the buffer's */
   if (row && c->rank == 1 && c->to_ub && !is(c->axis[0].stride, 1)) {
     c->by_element = true;
@@ -138,6 +245,10 @@ static void copy(align *l, ac_astmt *s, ac_ablock *out) {
   int per_block = 32 / ac_dtypes[dtype_of(l, c->ub)].bytes;
   const ac_aexpr *own = l->k->buffers.data[c->ub->buffer].pitch;
   bool keep = own && c->rank == 2; /* its rows are on a pitch, even one row or rows of one element */
+  if (c->rank && c->axis[0].index) {
+    indexed(l, s, out);
+    return;
+  }
   if (c->rank && c->axis[0].ub) {
     strided(l, s, out);
     return;

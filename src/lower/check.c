@@ -277,7 +277,11 @@ static void run_statement(flow *f, const ac_astmt *s) {
   case AC_AS_PRIM:
     for (int i = 0; i < s->n_ops; i++) uses(f, s->ops[i].tensor, false, false, "a use");
     break;
-  case AC_AS_GETVALUE: uses(f, s->ops[0].tensor, false, false, "a scalar read"); break;
+  case AC_AS_GETVALUE: { /* waits for the vector unit by itself: a slot on its way out may be read too */
+    const ac_atensor *t = s->ops[0].tensor;
+    if (!t || !is_queue(f, t) || f->state[handle_of(f, t)] != TAKEN) uses(f, t, false, false, "a scalar read");
+    break;
+  }
   case AC_AS_RETURN:
   case AC_AS_BREAK:
     for (size_t i = 0; s->kind == AC_AS_RETURN && i < f->c->k->handles.len && i < MAX_HANDLES; i++)

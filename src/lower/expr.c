@@ -169,8 +169,14 @@ bool ac_ae_mentions(const ac_aexpr *e, const char *name) {
 
 /* ---- names ---- */
 
-/* Keywords of C++, macros of AscendC, names that the emitted text uses itself. */
-static const char *const taken[] = {"alignas",
+/* Variables of CANN's ICPU_RUN_KF (kern_fwk.h, 8.1), which names the kernel's arguments inside of them; keywords of C++, macros of AscendC, names that the emitted text uses itself. */
+static const char *const taken[] = {"act",
+                                    "argn",
+                                    "blks",
+                                    "idx",
+                                    "kargs",
+                                    "processNum",
+                                    "alignas",
                                     "alignof",
                                     "and",
                                     "asm",

@@ -55,6 +55,7 @@ static void touch_call(const ac_cexpr *e, touch *t) {
     for (int i = 0; i < e->tile->rank; i++) {
       touch_call(e->tile->axis[i].extent, t);
       touch_call(e->tile->axis[i].stride, t);
+      if (e->tile->axis[i].index && e->tile->axis[i].index->buffer == t->b) t->mask |= USE;
     }
   }
 }
@@ -305,9 +306,18 @@ static bool gapped(ac_lower_ctx *c, ac_lkernel *k, const ac_cstmt *first) {
   return false;
 }
 
+/* Rows go to or come from places that memory names. */
+static bool indexed(const ac_cexpr *e) {
+  const ac_ctile *t = e->kind == AC_CE_CALL && (e->prim == AC_P_LOAD || e->prim == AC_P_STORE) && e->args[0]
+                          ? e->args[0]->tile
+                          : NULL;
+  return t && t->rank > 1 && t->axis[0].index;
+}
+
 /* A part of such a buffer is used, or a primitive that works along its axes. */
 static bool parts_call(const ac_cexpr *e) {
   if (!e) return false;
+  if (indexed(e)) return true;
   bool axes = e->kind == AC_CE_CALL && e->prim >= AC_P_REDUCE_SUM && e->prim <= AC_P_INSERT_SCALAR;
   for (int i = 0; i < e->n_args; i++) {
     const ac_cexpr *x = e->args[i];

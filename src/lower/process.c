@@ -83,6 +83,15 @@ static void get_call(getter *g, const ac_cexpr *e) {
       ac_push(g->m->c->a, &g->seen, f->handle);
       queue_op(g->m, AC_AS_GET, f->handle, e->loc, g->out);
     }
+  for (int i = 0; e->tile && i < e->tile->rank; i++) { /* offsets that a copy reads */
+    const ac_cexpr *x = e->tile->axis[i].index;
+    ac_linfo *f = x ? info_of(g->m, x->buffer) : NULL;
+    bool have = !f || f->queued;
+    for (size_t j = 0; !have && j < g->seen.len; j++) have = g->seen.data[j] == f->handle;
+    if (have) continue;
+    ac_push(g->m->c->a, &g->seen, f->handle);
+    queue_op(g->m, AC_AS_GET, f->handle, e->loc, g->out);
+  }
   get_call(g, e->a);
   get_call(g, e->b);
   get_call(g, e->c);
@@ -152,6 +161,9 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
   for (int i = 0; i < t->rank; i++) {
     c->axis[i].extent = expr(m, t->axis[i].extent, out);
     c->axis[i].stride = expr(m, t->axis[i].stride, out);
+    if (!t->axis[i].index) continue;
+    c->axis[i].index = info_of(m, t->axis[i].index->buffer)->handle;
+    c->axis[i].index_at = expr(m, t->axis[i].index->offset, out);
   }
   if (count && t->rank <= 1) { /* count shortens a one-dimensional tile */
     c->rank = 1;

@@ -28,6 +28,7 @@ static void each_tile(const ac_ctile *t, void (*f)(void *, const ac_cexpr *), vo
   for (int i = 0; i < t->rank; i++) {
     each(t->axis[i].extent, f, user);
     each(t->axis[i].stride, f, user);
+    if (t->axis[i].index) each(t->axis[i].index->offset, f, user);
   }
 }
 

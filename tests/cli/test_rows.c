@@ -469,8 +469,83 @@ static void parts(void **s) {
   for (size_t i = 0; i < AC_COUNT(part); i++) run_case(&part[i]);
 }
 
+/* ---- offsets from memory: rows of a table, and elements, there and back ---- */
+
+static const char *const table_rows =
+    "@ascend_kernel\n"
+    "def k(table, index, y, n, cols, cap):\n"
+    "    i = tl.alloc_ub(16, tl.int32)\n"
+    "    b = tl.alloc_ub((16, cap), tl.float32)\n"
+    "    for r in range(0, n, 16):\n"
+    "        m = min(16, n - r)\n"
+    "        with tl.copyin():\n"
+    "            tl.load(index + r + tl.arange(0, m), i)\n"
+    "            tl.load(table + i[:, None] * cols + tl.arange(0, cols)[None, :], b)\n"
+    "        with tl.copyout():\n"
+    "            tl.store(y + r * cols + tl.arange(0, m)[:, None] * cols + tl.arange(0, cols)[None, :], b)\n"
+    "\n\n"
+    "def host(table, index, y):\n"
+    "    k[1](table, index, y, index.numel(), table.shape[1], 96)\n";
+
+static const char *const elements = "@ascend_kernel\n"
+                                    "def k(table, index, y, n):\n"
+                                    "    i = tl.alloc_ub(64, tl.int32)\n"
+                                    "    b = tl.alloc_ub(64, tl.float32)\n"
+                                    "    for r in range(0, n, 64):\n"
+                                    "        m = min(64, n - r)\n"
+                                    "        with tl.copyin():\n"
+                                    "            tl.load(index + r + tl.arange(0, m), i)\n"
+                                    "            tl.load(table + i, b)\n"
+                                    "        with tl.compute():\n"
+                                    "            tl.vmul_scalar(b, b, 2.0)\n"
+                                    "        with tl.copyout():\n"
+                                    "            tl.store(y + 1 + i * 2, b)\n"
+                                    "\n\n"
+                                    "def host(table, index, y):\n"
+                                    "    k[1](table, index, y, index.numel())\n";
+
+static void from_memory(const char *text, int64_t rows, int64_t cols, int64_t n, int64_t out, bool by_rows,
+                        bool compile) {
+  ac_program *p = lowered(&b, "offsets", text);
+  args x = {0};
+  ac_shape table = {.rank = 2, .dim = {rows, cols}}, many = {.rank = 1, .dim = {n}}, to = {.rank = 1, .dim = {out}};
+  add_tensor(&x, "table", AC_F32, &table, false);
+  add_tensor(&x, "index", AC_I32, &many, false);
+  add_tensor(&x, "y", AC_F32, &to, true);
+  float *t = x.t[0].data, *y = x.t[2].data;
+  int32_t *at = x.t[1].data;
+  int64_t most = by_rows ? rows : rows * cols;
+  for (int64_t i = 0; i < rows * cols; i++) t[i] = (float)i + 0.5f;
+  for (int64_t i = 0; i < n; i++) at[i] = (int32_t)(i * 7919 % most);
+  for (int64_t i = 0; i < out; i++) y[i] = -1;
+  ac_sim_result res;
+  ac_sim_opts o = {.in_process = true};
+  bool ok = ac_sim_run_program(b.a, p, p->chip, x.t, x.n, NULL, 0, &o, &res, &b.d);
+  if (!ok || res.refused) failed(text, "could not be run");
+  for (size_t i = 0; i < res.faults.len; i++)
+    if (strcmp(res.faults.data[i].kind, "never-written") != 0)
+      failed(text, "line %d: %s: %s", res.faults.data[i].line, res.faults.data[i].kind, res.faults.data[i].message);
+  for (int64_t i = 0; i < n; i++)
+    if (by_rows)
+      for (int64_t j = 0; j < cols; j++) assert_true(y[i * cols + j] == t[at[i] * cols + j]);
+    else
+      assert_true(y[1 + 2 * at[i]] == 2 * t[at[i]]);
+  if (compile) run_both(&b, text, p, compiled(&b, p, NULL), &x, AC_ORDER_FORWARD, 1);
+  free_args(&x);
+}
+
+static void memory(void **s) {
+  (void)s;
+  bool compile = getenv("AC_ROWS_COMPILED") || getenv("AC_ROWS_FULL");
+  from_memory(table_rows, 40, 77, 35, 35 * 77, true, false);
+  from_memory(table_rows, 3, 1, 1, 1, true, false);
+  from_memory(elements, 11, 13, 143, 2 * 143 + 1, false, false);
+  from_memory(elements, 1, 1, 1, 3, false, false);
+  if (compile) from_memory(table_rows, 20, 64, 20, 20 * 64, true, true);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(reduce), cmocka_unit_test(move), cmocka_unit_test(scans_),
-                                     cmocka_unit_test(by_index), cmocka_unit_test(parts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reduce),   cmocka_unit_test(move),  cmocka_unit_test(scans_),
+                                     cmocka_unit_test(by_index), cmocka_unit_test(parts), cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -61,7 +61,13 @@ static bool bind(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
       at++;
       if (!e->args[i]) continue;
       if (to >= s->n)
-        return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "it takes at most %d arguments", s->n));
+        return bind_failed(c, e->args[i]->loc, s,
+                           ac_sprintf(c->a,
+                                      s->prim == AC_P_GATHER
+                                          ? "it takes at most %d arguments: indices count elements, not bytes, "
+                                            "and there is no base; write tl.gather(dst, src, index, count=n)"
+                                          : "it takes at most %d arguments",
+                                      s->n));
     }
     if (!e->args[i]) continue;
     if (args[to]) return bind_failed(c, e->args[i]->loc, s, ac_sprintf(c->a, "'%s' is given twice", s->op[to].name));

@@ -21,24 +21,24 @@ void acsim_vec_brcb(const call *c) {
   int64_t end = to + ((int64_t)(r->repeat - 1) * r->dst_repeat + 7 * r->dst_block + 1) * BLOCK_BYTES;
   if (v->a->mem == v->dst->mem && to < from + (int64_t)r->repeat * 8 * c->es && from < end) acsim_vec_check_shared(c);
   for (int k = 0; k < r->repeat; k++) {
-    acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ};
+    acsim_access s = {"src", v->a, (int64_t)k * 8 * c->es, 8 * c->es, 1, ACSIM_READ | ACSIM_SOFT};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
-    uint8_t eight[64];
+    uint8_t eight[64], known[64]; /* what is undefined is passed on, as by copies */
     memcpy(eight, acsim_data(c->b, v->a, s.off), 8 * (size_t)c->es);
+    memcpy(known, acsim_state(c->b, v->a, s.off), 8 * (size_t)c->es);
     acsim_access all = {"dst", v->dst, (int64_t)k * r->dst_repeat * BLOCK_BYTES, 8 * BLOCK_BYTES, 1, ACSIM_WRITE};
     if (r->dst_block == 1 &&
         acsim_touch_allowed(c->b, AC_PIPE_V, c->name, c->at, &all, 1)) { /* the usual: in one piece */
       spread_blocks(acsim_data(c->b, v->dst, all.off), eight, c->es);
-      mark(c, v->dst, all.off, all.bytes);
+      spread_blocks(acsim_state(c->b, v->dst, all.off), known, c->es);
       continue;
     }
     for (int j = 0; j < 8; j++) {
       acsim_access d = {"dst",       v->dst, ((int64_t)k * r->dst_repeat + (int64_t)j * r->dst_block) * BLOCK_BYTES,
                         BLOCK_BYTES, 1,      ACSIM_WRITE};
       if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &d, 1)) return;
-      uint8_t *p = acsim_data(c->b, v->dst, d.off);
-      for (int i = 0; i < BLOCK_BYTES; i++) p[i] = eight[j * c->es + i % c->es];
-      mark(c, v->dst, d.off, BLOCK_BYTES);
+      uint8_t *p = acsim_data(c->b, v->dst, d.off), *q = acsim_state(c->b, v->dst, d.off);
+      for (int i = 0; i < BLOCK_BYTES; i++) p[i] = eight[j * c->es + i % c->es], q[i] = known[j * c->es + i % c->es];
     }
   }
 }

@@ -212,7 +212,7 @@ def dequant_swiglu_quant(dtype, shape, ws, acs, qs):
 WIDE = {"float32": (2e-4, 2e-5), "float16": (5e-3, 2e-3), "bfloat16": (3e-2, 1e-2)}
 
 
-@many("fatrelu_mul", ("fp32", ("float32", (70, 512))), ("fp16", ("float16", (33, 1030))))
+@many("fatrelu_mul", ("fp32", ("float32", (70, 512))), ("fp16", ("float16", (33, 1000))))
 def fatrelu_mul(dtype, shape):
     x, limit = uniform("input", dtype, shape), Tensor("threshold", dtype, (1,), np.array([0.25]))
     a, b = np.split(x.value, 2, axis=-1)
@@ -290,3 +290,33 @@ def logit(dtype, shape):
 def squared_relu(dtype, shape):
     x = uniform("input", dtype, shape)
     return dict(type="SquaredRelu", tensors=[(x, "in"), (out("output", dtype, np.maximum(x.value, 0) ** 2), "out")])
+
+
+@many("layer_norm_v4", ("fp32", ("float32", (99, 512))), ("fp16", ("float16", (70, 1000))), ("bf16 long", ("bfloat16", (50, 5120))), ("fp32 short", ("float32", (4000, 64))))
+def layer_norm_v4(dtype, shape):
+    x = uniform("x", dtype, shape)
+    g, beta = uniform("gamma", dtype, shape[-1:]), uniform("beta", dtype, shape[-1:])
+    mean, rstd = x.value.mean(-1, keepdims=True), 1 / np.sqrt(x.value.var(-1, keepdims=True) + 1e-5)
+    return dict(type="LayerNormV4", attrs={"epsilon": 1e-5},
+                tensors=[(x, "in"), (Tensor("normalized_shape", "int32", (1,), np.array(shape[-1:])), "in"), (g, "in"), (beta, "in"),
+                         (out("y", dtype, (x.value - mean) * rstd * g.value + beta.value, tol=WIDE[dtype]), "out"),
+                         (out("mean", "float32", mean, tol=(1e-2, 1e-3)), "out"), (out("rstd", "float32", rstd, tol=(1e-2, 0)), "out")])
+
+
+@many("cross_entropy_loss", ("fp32 mean", ("float32", 70, 1000, "mean")), ("fp16 sum", ("float16", 48, 513, "sum")), ("bf16 none", ("bfloat16", 33, 4096, "none")), ("fp32 weighted", ("float32", 100, 77, "mean", True)))
+def cross_entropy_loss(dtype, n, c, reduction, weighted=False):
+    x, target = uniform("input", dtype, (n, c)), uniform("target", "int64", (n,), 0, c - 1)
+    w = uniform("weight", "float32", (c,), 0.5, 1.5) if weighted else absent("weight")
+    v = x.value - x.value.max(-1, keepdims=True)
+    logp = v - np.log(np.exp(v).sum(-1, keepdims=True))
+    each = -logp[np.arange(n), target.value]
+    share = w.value[target.value] if weighted else np.ones(n)
+    loss = each * share
+    loss = {"none": loss, "sum": np.array([loss.sum()]), "mean": np.array([loss.sum() / share.sum()])}[reduction]
+    return dict(type="CrossEntropyLoss", faults=[
+        "of (zloss|lse_for_zloss) (is|are) never written",
+        r"read-poison cross_entropy_loss(_fp32.h:98|.h:397)",  # 64 partial sums are read in one piece, each core that runs writes one
+        r"hazard-war cross_entropy_loss.h:158"],  # a race: the losses are cast over the last piece of log_prob while MTE3 still stores it
+                attrs={"reduction": reduction, "ignore_index": -100, "label_smoothing": 0.0, "lse_square_scale_for_zloss": 0.0, "return_zloss": False},
+                tensors=[(x, "in"), (target, "in"), (w, "in"), (out("loss", dtype, loss, tol=WIDE[dtype]), "out"), (out("log_prob", dtype, logp, tol=WIDE[dtype]), "out"),
+                         (unchecked("zloss", dtype, (1,)), "out"), (unchecked("lse_for_zloss", dtype, (n,)), "out")])

@@ -309,8 +309,15 @@ static void poison_decided(void) {
     assert_int_equal(*state(8195), 0xcf);
   }
 }
-/* Transposes move what is undefined, as copies inside UB do. */
+/* Transposes and Brcb move what is undefined, as copies inside UB do. */
 static void poison_transposed(void) {
+  acsim_repeat r = {.repeat = 2, .dst_block = 1, .dst_repeat = 8};
+  *state(4 * 9) = 0;
+  vec(ACSIM_OP_Brcb, ACSIM_F32, ACSIM_F32, &r, 0, 12288, 0, -1, 0, 0);
+  assert_int_equal(*state(12288 + 8 * 32), 0xff);
+  assert_int_equal(*state(12288 + 9 * 32), 0);
+  assert_int_equal(*state(12288 + 9 * 32 + 28), 0);
+  assert_int_equal(*state(12288 + 10 * 32), 0xff);
   acsim_local to = at(4096), wide[16], high[16];
   *state(2 * (16 * 3 + 5)) = 0;
   acsim_transpose16(ACSIM_U16, &to, &ub, HERE);

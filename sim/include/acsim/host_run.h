@@ -278,12 +278,19 @@ struct text {
     put(b);
   }
 };
+/* One of the library's own tiling structs. */
+inline bool is_library_tiling(const char *name) {
+#define X(known) \
+  if (!::strcmp(name, #known)) return true;
+  ACSIM_LIBRARY_TILINGS(X)
+#undef X
+  return !::strcmp(name, "LogSoftMaxTiling");
+}
 inline void put_struct(const optiling::TilingDef &d, void *user) {
   text *t = static_cast<text *>(user);
-  for (size_t i = 0; i < d.GetFieldInfo().size();
-       i++) { /* the library's own tiling data: its headers have the struct */
+  for (size_t i = 0; i < d.GetFieldInfo().size(); i++) { /* its headers have the struct */
     const char *s = d.GetFieldInfo()[i].structType_;
-    if (s && !::strcmp(s, "SoftMaxTiling")) t->put("#include \"kernel_tiling/kernel_tiling.h\"\n");
+    if (s && is_library_tiling(s)) t->put("#include \"kernel_tiling/kernel_tiling.h\"\n");
   }
   t->put("struct alignas(8) ");
   t->put(d.GetTilingClassName());

@@ -1,9 +1,11 @@
 /* The command `ascendcraft`: options in, the public API called, messages and results out. */
 #include "ascendcraft/ascendcraft.h"
 #include "base/base.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,13 +79,23 @@ static void command_help(const command_row *c) {
          "our own fault\n");
 }
 
+/* What is wrong with the command line: to standard error, and kept for the object of --json. */
+static char complaint[400];
+static bool complain(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(complaint, sizeof complaint, fmt, ap);
+  va_end(ap);
+  fprintf(stderr, "ascendcraft: %s\n", complaint);
+  return false;
+}
+
 static bool number(const char *name, const char *text, double *v) {
   char *end;
   errno = 0;
   *v = strtod(text, &end);
   if (end != text && !*end && !errno && *v >= 0 && *v < 9e15) return true;
-  fprintf(stderr, "ascendcraft: --%s: '%s' is not a number from 0 on\n", name, text);
-  return false;
+  return complain("--%s: '%s' is not a number from 0 on", name, text);
 }
 /* All 64 bits: tiling keys are written like 10000000000000001101. */
 static bool whole(const char *name, const char *text, uint64_t *v) {
@@ -91,14 +103,10 @@ static bool whole(const char *name, const char *text, uint64_t *v) {
   errno = 0;
   *v = strtoull(text, &end, 0);
   if (*text >= '0' && *text <= '9' && !*end && !errno) return true;
-  fprintf(stderr, "ascendcraft: --%s: '%s' is not a whole number from 0 to 2^64 - 1\n", name, text);
-  return false;
+  return complain("--%s: '%s' is not a whole number from 0 to 2^64 - 1", name, text);
 }
 static bool add(list *l, const char *v) {
-  if (l->n == MAX_LIST) {
-    fprintf(stderr, "ascendcraft: an option was given more than %d times\n", MAX_LIST);
-    return false;
-  }
+  if (l->n == MAX_LIST) return complain("an option was given more than %d times", MAX_LIST);
   l->values[l->n++] = v;
   return true;
 }
@@ -106,16 +114,13 @@ static bool add(list *l, const char *v) {
 static bool choice(const char *name, const char *text, const char *const *words, int n, int *v) {
   for (*v = 0; *v < n; ++*v)
     if (!strcmp(text, words[*v])) return true;
-  fprintf(stderr, "ascendcraft: --%s is", name);
-  for (int i = 0; i < n; i++) fprintf(stderr, "%s %s", i ? (i + 1 == n ? " or" : ",") : "", words[i]);
-  fprintf(stderr, ", not '%s'\n", text);
-  return false;
+  char all[120] = "";
+  for (int i = 0; i < n; i++)
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? (i + 1 == n ? " or " : ", ") : "", words[i]);
+  return complain("--%s is %s, not '%s'", name, all, text);
 }
 static bool give(arguments *a, ac_give kind, const char *v) {
-  if (a->run.n_args == MAX_LIST) {
-    fprintf(stderr, "ascendcraft: more than %d arguments for the kernel\n", MAX_LIST);
-    return false;
-  }
+  if (a->run.n_args == MAX_LIST) return complain("more than %d arguments for the kernel", MAX_LIST);
   a->given[a->run.n_args++] = (ac_run_argument){kind, v};
   return true;
 }
@@ -231,6 +236,7 @@ static bool take(arguments *a, int id, const char *v) {
 /* Options of one command for getopt_long; `shorts` has room for two characters an option. */
 static void getopt_rows(const command_row *c, struct option *rows, char *shorts) {
   size_t n = 0;
+  *shorts++ = ':'; /* a missing value is told apart */
   for (size_t i = 0; i < AC_COUNT(option_table); i++) {
     const option_row *o = &option_table[i];
     if (!strchr(o->commands, c->letter)) continue;
@@ -247,14 +253,38 @@ static int option_id(int got) {
   return got;
 }
 
+/* What getopt_long refuses: an option without its value, one with a value too many, or none that the command has. */
+static void refuse_option(int k, const struct option *rows, const char *given) {
+  size_t n = strcspn(given, "=");
+  const char *names[AC_COUNT(option_table)];
+  size_t count = 0;
+  bool known = false;
+  for (; rows[count].name; count++) {
+    names[count] = rows[count].name;
+    known = known ||
+            (!strncmp(given, "--", 2) && strlen(names[count]) == n - 2 && !memcmp(names[count], given + 2, n - 2));
+  }
+  const char *near = !strncmp(given, "--", 2) ? ac_nearest(given + 2, names, count) : NULL;
+  if (k == ':')
+    complain("option %s needs a value", given);
+  else if (known)
+    complain("option %.*s takes no value", (int)n, given);
+  else if (near)
+    complain("there is no option %.*s; did you mean --%s?", (int)n, given, near);
+  else
+    complain("there is no option %.*s", (int)n, given);
+}
+
 /* -1: go on; otherwise the exit code. */
 static int parse(const command_row *c, int argc, char **argv, arguments *a) {
   struct option rows[AC_COUNT(option_table) + 1];
-  char shorts[2 * AC_COUNT(option_table) + 1];
+  char shorts[2 * AC_COUNT(option_table) + 2];
   getopt_rows(c, rows, shorts);
+  opterr = 0;
   for (int k; (k = getopt_long(argc, argv, shorts, rows, NULL)) != -1;) {
     int id = option_id(k);
-    if (k == '?') {
+    if (k == '?' || k == ':') {
+      refuse_option(k, rows, argv[optind - 1]);
       fprintf(stderr, "`ascendcraft %s --help` lists the options\n", c->name);
       return AC_EXIT_BAD_INPUT;
     }
@@ -270,6 +300,7 @@ static int parse(const command_row *c, int argc, char **argv, arguments *a) {
   }
   int n = argc - optind; /* "X...": one or more, "[X]": one or none */
   if (n != 1 && !(n > 1 && strstr(c->argument, "...")) && !(n == 0 && c->argument[0] == '[')) {
+    complain(n ? "one %s at a time" : "no %s is given", c->argument);
     fprintf(stderr, "usage: ascendcraft %s [OPTIONS] %s\n", c->name, c->argument);
     return AC_EXIT_BAD_INPUT;
   }
@@ -318,10 +349,29 @@ static int dispatch(ac_context *x, const command_row *c, const arguments *a) {
   }
 }
 
+/* Whoever asked for an object gets one, even of a command line that is wrong. Found before getopt_long changes the order of argv. */
+static bool wants_json(int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+    if (!strcmp(argv[i], "--json")) return true;
+  return false;
+}
+static int usage_error(const command_row *c, int rc, bool json) {
+  ac_context *x = json && rc != AC_EXIT_OK ? ac_context_new() : NULL;
+  if (!x) return rc;
+  ac_cli_fresh(x, c->name);
+  ac_diag *e = ac_error(&x->diags, AC0103, AC_NOLOC, "%s", complaint);
+  ac_help(&x->diags, e, "`ascendcraft %s --help` lists the options", c->name);
+  x->exit = rc;
+  fputs(ac_context_json(x), stdout);
+  ac_context_free(x);
+  return rc;
+}
+
 static int command(const command_row *c, int argc, char **argv) {
   arguments a = {0};
+  bool json = wants_json(argc, argv);
   int rc = parse(c, argc, argv, &a);
-  if (rc >= 0) return rc;
+  if (rc >= 0) return usage_error(c, rc, json);
   ac_signals_install();
   ac_context *x = ac_context_new();
   if (!x) {

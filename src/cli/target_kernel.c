@@ -56,11 +56,27 @@ static bool same_entry(const char *want, const ac_source_entry *e) {
          (tail && strlen(tail + 1) == n && !memcmp(tail + 1, want, n));
 }
 
+/* The name stands in the source as a word: a macro may make a kernel of it, which only the compiler knows. */
+static bool in_text(const job *j, const char *want) {
+  size_t n = strcspn(want, "<");
+  const char *name = ac_strndup(j->a, want, n), *last = strrchr(name, ':');
+  if (last) name = last + 1;
+  n = strlen(name);
+  for (size_t i = 0; n && i < ac_map_len(j->sources.seen); i++) {
+    const char *t = ac_source_blank(j->a, ac_map_value(j->sources.seen, i));
+    for (const char *p = t; (p = strstr(p, name)); p += n)
+      if ((p == t || !(isalnum((unsigned char)p[-1]) || p[-1] == '_')) &&
+          !(isalnum((unsigned char)p[n]) || p[n] == '_'))
+        return true;
+  }
+  return false;
+}
+
 static bool named_entry(job *j) {
   const char *want = j->o->entry;
   for (size_t i = 0; i < j->facts.entries.len && !j->entry; i++)
     if (same_entry(want, &j->facts.entries.data[i])) j->entry = &j->facts.entries.data[i];
-  if (!j->entry && j->facts.entries.len) {
+  if (!j->entry && j->facts.entries.len && !in_text(j, want)) {
     ac_diag *x = ac_error(j->d, AC0809, (ac_loc){.file = j->path}, "there is no kernel '%s' in it; there are:", want);
     list_entries(j, x);
     return false;
@@ -94,6 +110,7 @@ static bool only_entry(job *j) {
           : ac_error(j->d, AC0809, (ac_loc){.file = j->path}, "it holds several kernels: which one is to run?");
   if (!j->facts.entries.len) {
     ac_help(j->d, x, "a kernel looks like this: extern \"C\" __global__ __aicore__ void name(GM_ADDR x, ...)");
+    ac_help(j->d, x, "one that a macro makes is not seen here: name it, --entry NAME");
     return false;
   }
   ac_help(j->d, x, "say --entry NAME%s:", kernels == 1 ? "<...>" : "");
@@ -297,13 +314,32 @@ static bool scalar(job *j, const char *text, ac_sim_karg *x) {
   return false;
 }
 
-static bool take_argument(job *j, const ac_run_argument *g, const char *name) {
+/* No instruction computes with doubles, and numpy makes them unless told otherwise: one that nobody asked for is a mistake. */
+static bool is_double_meant(job *j, const ac_run_argument *g, size_t place) {
+  const ac_sim_tensor *t = &j->t->tensors[j->t->n - 1];
+  const char *type = j->entry && place < j->entry->types.len ? j->entry->types.data[place] : "";
+  if (t->dtype != AC_F64 || strstr(g->text, ":float64") || strstr(type, "double")) return true;
+  const char *file = ac_strndup(j->a, g->text, strcspn(g->text, ":"));
+  ac_diag *x =
+      ac_error(j->d, AC0808, (ac_loc){.file = file},
+               "%s would get float64, which no vector instruction of %s computes with", t->name, j->t->chip->soc);
+  ac_help(
+      j->d, x,
+      "save it as np.save(path, array.astype('float32')); a kernel that does take doubles gets them by %s %s:float64",
+      g->kind == AC_GIVE_IN ? "--in" : "--inout", file);
+  return false;
+}
+
+static bool take_argument(job *j, const ac_run_argument *g, size_t place) {
+  const char *name = param(j, place);
   static const char *const options[] = {"--in", "--out", "--inout", "--workspace", "--arg"};
   ac_sim_karg x = {.tensor = j->t->n, .written = ac_sprintf(j->a, "%s %s", options[g->kind], g->text)};
   bool ok;
   switch (g->kind) {
-  case AC_GIVE_IN: ok = ac_target_read(j->a, j->t, g->text, false, name, j->d); break;
-  case AC_GIVE_INOUT: ok = ac_target_read(j->a, j->t, g->text, true, name, j->d); break;
+  case AC_GIVE_IN:
+  case AC_GIVE_INOUT:
+    ok = ac_target_read(j->a, j->t, g->text, g->kind == AC_GIVE_INOUT, name, j->d) && is_double_meant(j, g, place);
+    break;
   case AC_GIVE_OUT: ok = ac_target_output(j->a, j->t, g->text, name, j->d); break;
   case AC_GIVE_WORKSPACE: ok = scratch(j, g->text, &x); break;
   default: ok = scalar(j, g->text, &x); break;
@@ -344,16 +380,30 @@ static void complete(job *j) {
   }
 }
 
+/* The parameter of the i-th argument, where `missing` of those that may lack are left out: as complete() puts them in. */
+static size_t place_of(const job *j, size_t i, size_t missing) {
+  size_t n = j->entry ? j->entry->params.len : 0;
+  for (size_t at = 0; at < n; at++) {
+    ac_sim_karg x;
+    if (missing && may_lack(j, at, &x))
+      missing--;
+    else if (!i--)
+      return at;
+  }
+  return n;
+}
+
 static bool arguments(job *j) {
   const ac_run_options *o = j->o;
   size_t n = j->entry ? j->entry->params.len : 0, given = (size_t)o->n_args + (o->n_tiling > 0);
+  size_t missing = given < n ? n - given : 0;
   int tiling = o->n_tiling ? tiling_place(j) : -1;
   j->t->tensors = AC_NEW_N(j->a, ac_sim_tensor, o->n_args + 1);
   j->t->save = AC_NEW_N(j->a, const char *, o->n_args + 1);
   bool exact = given == n;
   for (int i = 0; i < o->n_args; i++) {
-    size_t place = (size_t)i + (exact && tiling >= 0 && i >= tiling);
-    if (!take_argument(j, &o->args[i], param(j, place))) return false;
+    size_t place = exact ? (size_t)i + (tiling >= 0 && i >= tiling) : place_of(j, (size_t)i, missing);
+    if (!take_argument(j, &o->args[i], place)) return false;
   }
   if (o->n_tiling) {
     ac_sim_karg x = {.kind = AC_KARG_TILING, .written = "--tiling"};

@@ -394,12 +394,16 @@ static ac_pipe pipe_of(int32_t pipe) { /* pipe_t: PIPE_FIX is 10 */
   return pipe == 10 ? AC_PIPE_FIX : pipe > 0 && pipe <= AC_PIPE_MTE3 ? (ac_pipe)pipe : AC_PIPE_COUNT;
 }
 
+/* Of a flag's number the message to the other cores has room for the low 4 bits (CANN 8.1, kernel_operator_sync_impl.h, GetffstMsg). */
+static int32_t flag_bits(acsim_block *b, const char *what, int32_t id, acsim_at at) {
+  if (id >= 0 && id < CROSS_FLAGS) return id;
+  acsim_fault(b->s, b, "bad-event", at, "%s: flag %d: 0..%d exist; of %d the low 4 bits count: it is flag %d", what,
+              id, CROSS_FLAGS - 1, id, id & (CROSS_FLAGS - 1));
+  return id & (CROSS_FLAGS - 1);
+}
+
 static bool check_flag(acsim_block *b, const char *what, int32_t mode, int32_t id, acsim_at at) {
   check_type(b, what, at);
-  if (id < 0 || id >= CROSS_FLAGS) {
-    acsim_fault(b->s, b, "bad-event", at, "%s: flag %d: 0..%d exist", what, id, CROSS_FLAGS - 1);
-    return false;
-  }
   if (id >= SYNC_FIRST && id <= SYNC_LAST)
     acsim_fault(b->s, b, "cross-flag-reserved", at, "%s: flag %d: SyncAll uses %d to %d itself; take another one",
                 what, id, SYNC_FIRST, SYNC_LAST);
@@ -425,6 +429,7 @@ void acsim_cross_set(int32_t mode, int32_t pipe, int32_t id, const char *file, i
   acsim_block *b = acsim_here_at("CrossCoreSetFlag", AT);
   acsim_session *s = b->s;
   b->calls++;
+  id = flag_bits(b, "CrossCoreSetFlag", id, AT);
   if (!check_flag(b, "CrossCoreSetFlag", mode, id, AT)) return;
   if (mode == 0 && too_many_blocks(b, "CrossCoreSetFlag in mode 0", AT)) acsim_leave(b);
   ac_pipe p = pipe_of(pipe);
@@ -458,6 +463,7 @@ void acsim_cross_wait(int32_t mode, int32_t pipe, int32_t id, const char *file, 
   b->calls++;
   (void)mode; /* Atlas A2 ignores both: the wait holds up all pipes (asc-devkit docs/zh, CrossCoreWaitFlag) */
   (void)pipe;
+  id = flag_bits(b, "CrossCoreWaitFlag", id, AT);
   if (!check_flag(b, "CrossCoreWaitFlag", 0, id, AT)) acsim_leave(b);
   acsim_pending *x = b->pending[id];
   if (!x) {

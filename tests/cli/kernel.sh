@@ -199,6 +199,37 @@ run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
 run 0 'fork: -1' "$k/ends.cpp" --entry forks --in x.npy --blocks 1 --threads 1
 run 0 '' "$k/ends.cpp" --entry forks --in x.npy --blocks 4 --threads 3
 
+# ---- kernels that the text does not show; parameters that are left out; doubles that nobody asked for; wrong options
+l=$k/left_out.cpp
+py "write('f64', 'f4', '(64,)', list(range(64)))
+write('d64', 'f8', '(32,)', list(range(32)))"
+sed '/^.. what is shown/,$d' "$l" >hidden.cpp
+run 2 'one that a macro makes is not seen here: name it, --entry NAME' hidden.cpp --in f64 --out o.npy:float32:64 --blocks 1
+run 0 'from 0 to 63' hidden.cpp --entry made_by_macro --in f64 --out o.npy:float32:64 --blocks 1
+run 0 'from 0 to 63' "$l" --entry made_by_macro --in f64 --out o.npy:float32:64 --blocks 1
+run 2 "there is no kernel 'made' in it" "$l" --entry made --in f64 --out o.npy:float32:64 --blocks 1
+run 1 'elements 0..71 of target, which has 64' "$l" --entry launch_it --arg 1 --in f64 --out o.npy:float32:64
+run 1 'elements 0..71 of target, which has 64' "$l" --entry launch_it --arg 1 --arg null --in f64 --out o.npy:float32:64
+run 2 'source would get float64.*' "$l" --entry beyond_the_end --in d64 --out o.npy:float32:64 --blocks 1
+grep -q 'array.astype(.float32.)); a kernel that does take doubles gets them by --in d64:float64' out
+run 2 'source would get float64' "$l" --entry beyond_the_end --inout d64:o.npy --out p.npy:float32:64 --blocks 1
+run 1 'has 64' "$l" --entry beyond_the_end --in d64:float64 --out o.npy:float32:64 --blocks 1
+run 0 'float64, 32 elements, from 0 to 31' "$l" --entry of_doubles --in d64 --out o.npy:float64:32 --blocks 1
+for wrong in '--blcks 3' '--blocks' '--blocks=x' '--json=1' '--hazards sometimes' 'second.cpp'; do
+  rc=0
+  # shellcheck disable=SC2086
+  "$ASCENDCRAFT" run "$l" --json $wrong >json 2>err || rc=$?
+  [ "$rc" = 2 ]
+  "$python" -c "
+import json
+j = json.load(open('json'))
+assert j['exit'] == 2 and j['command'] == 'run' and j['diagnostics'][0]['code'] == 'AC0103', j
+assert j['diagnostics'][0]['message'] in open('err').read()"
+done
+run 2 'there is no option --blcks; did you mean --blocks?' "$l" --blcks 3
+run 2 'option --blocks needs a value' "$l" --blocks
+run 2 'option --json takes no value' "$l" --json=1
+
 # ---- one that ends the process: what is known of it; what it printed stays
 # (a sanitized build would look for leaks at that exit, with a process of its own, which the sandbox refuses)
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"

@@ -234,6 +234,10 @@ KERNEL(flag_of_all_pipes) {
   CrossCoreSetFlag<0, mended ? PIPE_MTE3 : PIPE_ALL>(0); /* late */
   CrossCoreWaitFlag(0);
 }
+KERNEL(flag_of_four_bits) { /* set as 17, which is 1 for whoever waits */
+  CrossCoreSetFlag<0, PIPE_MTE3>(mended ? 1 : 17); /* late */
+  CrossCoreWaitFlag(1);
+}
 KERNEL(no_schedule) {
   SyncAll(); /* late */
 }
@@ -296,6 +300,7 @@ static const sim_case table[] = {
     MPAIR(vector_only, 4, "kernel-type", "KERNEL_TYPE_MIX_AIV_1_0", 0, 0),
     MPAIR(reserved_flag, 2, "cross-flag-reserved", "SyncAll uses 11 to 14", 0, 0),
     MPAIR(flag_of_all_pipes, 2, "bad-event", "PIPE_ALL", 0, 0),
+    MPAIR(flag_of_four_bits, 2, "bad-event", "it is flag 1", 0, 0),
     MARKED(no_schedule, false, "", 2, "schedule-mode", "SetScheduleMode(1)", 0, 1),
     MARKED(no_schedule, true, " mended", 2, nullptr, nullptr, 0, 2),
     MPAIR(cube_partner, 2, "not-modelled", "mode 2", 0, 0),

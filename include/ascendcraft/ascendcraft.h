@@ -70,6 +70,7 @@ typedef struct {
   uint64_t seed;         /* of verification inputs; 0: the default */
   const char *const *tunes; /* "name=value": choices for a DSL program's tunables; n_tunes of them */
   int n_tunes;
+  bool verbose;          /* ac_check_file: a line for each property in ac_context_text() */
 } ac_gen_options;
 #define AC_GEN_OPTIONS_INIT ((ac_gen_options){0})
 

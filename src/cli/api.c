@@ -301,11 +301,28 @@ int ac_trace_file(ac_context *c, const ac_gen_options *o) {
   return ac_cli_done(c, AC_EXIT_OK);
 }
 
+static void tell_verdicts(ac_context *c, const job *j, bool text) {
+  static const char *const words[] = {"not proved", "proved", "refuted"};
+  json_t *all = json_object();
+  for (int q = 0; q < AC_CLAIM_COUNT; q++) {
+    const char *word = words[j->verdicts.of[q]], *why = j->verdicts.why[q];
+    json_t *one = json_pack("{s:s, s:s}", "verdict", word, "claim", ac_claim_texts[q]);
+    if (why) json_object_set_new(one, "why", json_string(why));
+    json_object_set_new(all, ac_claim_names[q], one);
+    if (text)
+      ac_printf(&c->text, "  %-10s %-8s %s%s%s\n", word, ac_claim_names[q], ac_claim_texts[q], why ? ": " : "",
+                why ? why : "");
+  }
+  json_object_set_new(c->result, "claims", all);
+  json_object_set_new(c->result, "shapes_tried", json_integer(j->verdicts.shapes));
+}
+
 int ac_check_file(ac_context *c, const ac_gen_options *o) {
   job j;
   ac_cli_fresh(c, "check");
   if (!job_start(c, &j, o)) return ac_cli_done(c, AC_EXIT_BAD_INPUT);
   if (job_program(c, &j)) ac_printf(&c->text, "%s: no errors\n", o->input);
+  if (j.module) tell_verdicts(c, &j, o->verbose);
   return ac_cli_done(c, AC_EXIT_OK);
 }
 

@@ -224,6 +224,7 @@ static bool take(arguments *a, int id, const char *v) {
   case OPT_CHECK: a->format.check = true; break;
   case OPT_JSON: a->json = true; break;
   case OPT_QUIET: a->quiet = true; break;
+  case OPT_VERBOSE: a->gen.verbose = true; break;
   case OPT_COLOUR:
     if (!choice("color", v, colours, 3, &k)) return false;
     a->colour = (when)k;

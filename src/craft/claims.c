@@ -36,6 +36,25 @@ static void by_diagnostics(ac_verdicts *v, const ac_diags *d) {
   }
 }
 
+/* What trials refuted and the proof claims to have shown: a fault of ours, for tests. */
+static bool clash(const ac_verdicts *v, const ac_diags *d, size_t from) {
+  for (size_t i = from; i < d->list.len; i++)
+    for (int q = 0; q < AC_CLAIM_COUNT; q++)
+      if (d->list.data[i]->severity == AC_ERROR && v->of[q] == AC_VERDICT_PROVED &&
+          strstr(codes_of[q], ac_code_name(d->list.data[i]->code)))
+        return true;
+  return false;
+}
+
+static void warn_of_unknown(const ac_cmodule *m, const ac_verdicts *v, ac_diags *to) {
+  const ac_cfunc *host = ac_craft_host(m);
+  for (int q = 0; q < AC_CLAIM_COUNT; q++) {
+    if (v->of[q] != AC_VERDICT_UNKNOWN || !strstr(codes_of[q], "AC0545")) continue;
+    ac_diag *g = ac_warn(to, AC0545, host->loc, "not proved: %s", v->why[q]);
+    ac_help(to, g, "nothing wrong was found on %d shapes; the simulator looks at those that it runs", v->shapes);
+  }
+}
+
 bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d) {
   int before = d->errors;
   size_t first = d->list.len;
@@ -44,7 +63,9 @@ bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts 
   ac_sketch *s = ac_sketch_of(a, m, o ? o->chip : NULL);
   ac_sk_trials(s, v, d);
   ac_sk_prove(s, v);
+  v->clash = clash(v, d, first);
   by_diagnostics(v, d);
+  warn_of_unknown(m, v, d);
   ac_craft_sort_diags(d, first);
   return d->errors == before;
 }

@@ -307,6 +307,7 @@ typedef struct {
   ac_cverdict of[AC_CLAIM_COUNT];
   const char *why[AC_CLAIM_COUNT]; /* UNKNOWN: what could not be shown; else NULL */
   int shapes;                      /* on so many it was tried */
+  bool clash;                      /* a claim is proved and refuted: a fault of the checker, for its tests */
 } ac_verdicts;
 extern const char *const ac_claim_names[AC_CLAIM_COUNT], *const ac_claim_texts[AC_CLAIM_COUNT];
 /* Of a program that ac_craft_check accepted, with the diagnostics of that check in d; adds its own (AC054x). False: something is refuted. */

@@ -61,6 +61,8 @@ static ac_sknode *size(maker *k, const ac_cexpr *tensor, int from, int to, bool 
   n->i = t;
   n->from = from;
   n->to = to;
+  ac_skpiece piece = {from, to};
+  ac_push(k->s->a, &x->pieces, piece);
   x->asked = true;
   x->first = x->first || from == 0;
   x->last = x->last || to == AC_SK_END || to < 0;
@@ -267,23 +269,51 @@ static void accesses(maker *k, const ac_cexpr *e) {
     if (strchr(sig.op[i].kinds, 'T') || strchr(sig.op[i].kinds, 'P')) access(k, e, &sig, i);
 }
 
+/* `x = a if c else b` is a branch. */
+static void set(maker *k, ac_loc loc, int slot, ac_sknode *v) {
+  if (v->op != AC_SK_COND) {
+    ac_skstmt *t = add(k, AC_SKS_SET, loc);
+    t->slot = slot;
+    t->value = v;
+    return;
+  }
+  ac_skstmt *t = add(k, AC_SKS_IF, loc), **yes = &t->body, **no = &t->orelse, ***was = k->tail;
+  t->value = v->c;
+  k->tail = &yes;
+  set(k, loc, slot, v->a);
+  k->tail = &no;
+  set(k, loc, slot, v->b);
+  k->tail = was;
+}
+
+/* An argument that is a choice gets a name of its own. */
+static ac_sknode *named(maker *k, ac_loc loc, ac_sknode *v) {
+  if (v->op != AC_SK_COND) return v;
+  ac_sknode *n = node(k->s, AC_SK_VAR, NULL, NULL);
+  n->i = slot_of(k, ac_sprintf(k->s->a, "%d.", k->f->n_slots));
+  set(k, loc, (int)n->i, v);
+  return n;
+}
+
 static void launch(maker *k, const ac_cstmt *s, const ac_cfunc *f) {
   const ac_cexpr *e = s->value;
+  ac_sknode *blocks = named(k, s->loc, expr(k, ac_craft_launch_cores(s)));
+  ac_sknode **args = AC_NEW_N(k->s->a, ac_sknode *, f->n_params + 1);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->params[i].type != AC_CT_POINTER)
+      args[i] = f->params[i].type == AC_CT_FLOAT ? data(k) : named(k, s->loc, expr(k, e->args[i]));
   ac_skstmt *t = add(k, AC_SKS_LAUNCH, s->loc);
   for (size_t i = 0; i < k->s->m->funcs.len; i++)
     if (k->s->m->funcs.data[i] == f) t->kernel = (int)i;
-  t->value = expr(k, ac_craft_launch_cores(s));
-  t->args = AC_NEW_N(k->s->a, ac_sknode *, f->n_params + 1);
+  t->value = blocks;
+  t->args = args;
   t->tensors = AC_NEW_N(k->s->a, int, f->n_params + 1);
   t->n_args = f->n_params;
   for (int i = 0; i < f->n_params; i++) {
     t->tensors[i] = -1;
-    if (f->params[i].type == AC_CT_POINTER) {
-      t->tensors[i] = tensor_of(k, e->args[i]);
-      if (t->tensors[i] < 0 && !k->s->opaque) k->s->opaque = "a tensor has no name";
-    } else {
-      t->args[i] = f->params[i].type == AC_CT_FLOAT ? data(k) : expr(k, e->args[i]);
-    }
+    if (f->params[i].type != AC_CT_POINTER) continue;
+    t->tensors[i] = tensor_of(k, e->args[i]);
+    if (t->tensors[i] < 0 && !k->s->opaque) k->s->opaque = "a tensor has no name";
   }
 }
 
@@ -311,9 +341,7 @@ static void assign(maker *k, const ac_cstmt *s) {
     sum.type = s->target->type == AC_CT_FLOAT ? AC_CT_FLOAT : AC_CT_INT;
     v = expr(k, &sum);
   }
-  ac_skstmt *t = add(k, AC_SKS_SET, s->loc);
-  t->slot = slot_of(k, s->target->s);
-  t->value = v;
+  set(k, s->loc, slot_of(k, s->target->s), v);
 }
 
 static void one(maker *k, const ac_cstmt *s) {

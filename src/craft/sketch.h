@@ -90,13 +90,18 @@ typedef struct {
 } ac_skfunc;
 
 typedef struct {
+  int from, to;
+} ac_skpiece;
+
+typedef struct {
   const char *name;
   bool in, out; /* as the host's parameter */
   bool workspace;
   int rank; /* that the host's questions suggest; 0: it asks nothing */
   bool asked, first, last,
       ranked; /* the host asks for a size; of the first dimension, of the last; for the number of dimensions */
-  int twin;   /* of an output: the input that is copied from at the very places it is stored to; -1: none */
+  AC_VEC(ac_skpiece) pieces; /* dimensions that the host asks for */
+  int twin; /* of an output: the input that is copied from at the very places it is stored to; -1: none */
   ac_loc loc;
 } ac_sktensor;
 

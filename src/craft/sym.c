@@ -51,6 +51,10 @@ static ac_sym *of_atom(ac_syms *s, int atom) {
   return intern(s, &t, 1);
 }
 
+ac_sym *ac_sy_of(ac_syms *s, int atom) {
+  return of_atom(s, atom);
+}
+
 static int new_atom(ac_syms *s, ac_satom a) {
   ac_push(s->a, &s->atoms, a);
   return (int)s->atoms.len - 1;
@@ -144,8 +148,7 @@ static bool fold(ac_symfn fn, int64_t a, int64_t b, int64_t *r) {
   return true;
 }
 
-/* x = y * q exactly, term by term; NULL if it is not. */
-static ac_sym *divide(ac_syms *s, ac_sym *x, ac_sym *y) {
+ac_sym *ac_sy_divide(ac_syms *s, ac_sym *x, ac_sym *y) {
   if (y->n != 1) return NULL;
   const ac_sterm *d = &y->t[0];
   ac_sym *r = ac_sy_int(s, 0);
@@ -181,10 +184,10 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
   if (lattice && has_min_max_arg(s, fn, y, x)) return y;
   if (!lattice && cb && b == 1) return fn == AC_SY_MOD ? ac_sy_int(s, 0) : x;
   if ((fn == AC_SY_FLOORDIV || fn == AC_SY_CDIV) && cb && b != 0 && !(b == -1)) {
-    ac_sym *q = divide(s, x, y); /* a multiple of a constant divides exactly */
+    ac_sym *q = ac_sy_divide(s, x, y); /* a multiple of a constant divides exactly */
     if (q) return q;
   }
-  if (fn == AC_SY_MOD && cb && b > 0 && divide(s, x, y)) return ac_sy_int(s, 0);
+  if (fn == AC_SY_MOD && cb && b > 0 && ac_sy_divide(s, x, y)) return ac_sy_int(s, 0);
   if (lattice && y->id < x->id) { /* one order of the arguments */
     ac_sym *t = x;
     x = y;
@@ -315,6 +318,7 @@ static ac_range range_div(ac_range x, ac_range y, bool up) {
   if (x.lo != INT64_MIN) {
     r.lo = floor_div(x.lo, dlo);
     if (up && y.lo == y.hi && x.lo % dlo) r.lo++;
+    if (up && x.lo >= 1 && r.lo < 1) r.lo = 1;
   }
   if (x.hi != INT64_MAX) {
     r.hi = floor_div(x.hi, dhi);
@@ -446,7 +450,7 @@ static bool prove_by_quotient(ac_syms *s, ac_sym *x, int i, const ac_fact *f, in
     ac_sterm rest = t;
     memmove(&rest.atom[j], &rest.atom[j + 1], (size_t)(t.k - 1 - j) * sizeof rest.atom[0]);
     rest.atom[--rest.k] = 0;
-    ac_sym *q = divide(s, intern(s, &rest, 1), a.b);
+    ac_sym *q = ac_sy_divide(s, intern(s, &rest, 1), a.b);
     ac_range y = poly_range(s, a.b, f, 4), m = q ? poly_range(s, q, f, 4) : y;
     if (!q || y.lo < 1 || (m.lo < 0 && m.hi > 0)) continue;
     bool up = a.fn == AC_SY_CDIV, positive = m.lo >= 0;

@@ -59,6 +59,9 @@ ac_sym *ac_sy_fresh(ac_syms *s, const char *label);
 /* The atom that this key always gives (a size, a parameter). */
 ac_sym *ac_sy_named(ac_syms *s, const char *key, const char *label);
 ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x); /* x is one atom with coefficient 1; else NULL */
+ac_sym *ac_sy_of(ac_syms *s, int atom);
+/* x = y * q exactly, term by term, with y of one term: q; else NULL. */
+ac_sym *ac_sy_divide(ac_syms *s, ac_sym *x, ac_sym *y);
 bool ac_sy_is_atom(const ac_sym *x, int atom);
 bool ac_sy_const(const ac_sym *x, int64_t *v);
 char *ac_sy_text(ac_syms *s, const ac_sym *x);

@@ -138,7 +138,10 @@ static void compile(world *w, const char *name, const char *text) {
   ac_cmodule *m = ac_craft_parse(w->a, name, text, &w->d);
   ac_craft_check_opts o = {.chip = w->chip};
   ac_verdicts v;
-  if (m && ac_craft_check(w->a, m, &o, &w->d)) (void)ac_craft_prove(w->a, m, &o, &v, &w->d);
+  if (m && ac_craft_check(w->a, m, &o, &w->d)) {
+    (void)ac_craft_prove(w->a, m, &o, &v, &w->d);
+    assert_false(v.clash);
+  }
 }
 
 static bool reported(const ac_diags *d, const char *code) {

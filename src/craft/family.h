@@ -1,0 +1,47 @@
+/* Families of intervals, and how loops around them are taken away. Private to craft; docs/checks.md. */
+#ifndef AC_CRAFT_FAMILY_H
+#define AC_CRAFT_FAMILY_H
+
+#include "craft/logic.h"
+#include "craft/sketch.h"
+
+enum { AC_PV_LOOPS = 10, AC_PV_BRANCHES = 12 };
+
+typedef struct {
+  int atom;
+  ac_sym *lo, *hi, *step;
+} ac_ploop;
+
+/* An access, or what is left of it: [base, base + len) for every trip of the loops. */
+typedef struct {
+  int tensor;
+  bool store, atomic, maybe; /* maybe: whether it happens at all depends on values */
+  ac_sym *base, *len;        /* NULL: not known */
+  ac_ploop loop[AC_PV_LOOPS];
+  int n_loops;
+  const ac_fact *facts;
+  ac_sym *branch[AC_PV_BRANCHES]; /* conditions of this path that speak of loops */
+  int n_branch;
+  int epoch;
+  bool epoch_known;
+  const ac_skstmt *s;
+} ac_family;
+
+/* The facts and one more. */
+static inline const ac_fact *ac_pv_and(ac_syms *y, const ac_fact *f, ac_sym *x) {
+  return ac_sy_assume(y, f, x);
+}
+/* A new unknown that is at least lo. */
+static inline ac_sym *ac_pv_fresh(ac_syms *y, const char *label, int64_t lo) {
+  ac_sym *x = ac_sy_fresh(y, label);
+  ac_sy_atom(y, x)->lo = lo;
+  return x;
+}
+
+/* Makes the family one interval that depends on the counter of atom `but` alone (-1: on none): each trip's interval ends where the next one's
+ * begins, or before (gaps). tries: steps that the search may take. */
+bool ac_pv_take_away(ac_syms *y, ac_family *f, bool gaps, int but, int *tries);
+/* There is nothing in it; then it is [0, 0) from here on. */
+bool ac_pv_void(ac_syms *y, ac_family *f);
+
+#endif

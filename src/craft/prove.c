@@ -52,6 +52,7 @@ typedef struct {
   int tie_of[MAX_TIES], n_ties; /* unknowns that equal an expression */
   ac_sym *tie[MAX_TIES];
   int paths;
+  state *start;     /* of the host: its parameters */
   const char *made; /* label of what the number of cores made */
   bool lost;        /* too many paths, or something that is not understood */
   const char *why;
@@ -155,6 +156,12 @@ static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
     ac_sym *x = ac_sy_named(&w->y, "cores", w->made);
     ac_sy_atom(&w->y, x)->lo = 1;
     ac_sy_atom(&w->y, x)->hi = w->k->chip ? w->k->chip->vector_cores : 65535;
+    return x;
+  }
+  case AC_SK_FLAG: {
+    ac_sym *x = ac_sy_named(&w->y, "flag", "tl.deterministic()");
+    ac_sy_atom(&w->y, x)->lo = 0;
+    ac_sy_atom(&w->y, x)->hi = 1;
     return x;
   }
   case AC_SK_UB: {
@@ -486,7 +493,6 @@ static void while_loop(walk *w, state *st, const ac_skstmt *s) {
   while (last && last->next) last = last->next;
   counts = by && last->kind == AC_SKS_SET && last->slot == (int)n->a->i;
   if (!counts) {
-    unknown(w, AC_CLAIM_LOOPS, ac_sprintf(w->k->a, "that the loop in line %d ends", s->loc.line));
     run_loop(w, st, s, -1, NULL, NULL, NULL);
     return;
   }
@@ -561,13 +567,17 @@ static void kernel(walk *w, state *st, const ac_skstmt *s, const cont *then) {
 
 /* ---- what follows for each claim ---- */
 
-/* Elements of a tensor; NULL: the host does not ask. An output of which it does not ask is as large as its twin. */
+/* Elements of a tensor; NULL: the host does not ask. An output of which nothing is said is as large as the first input. */
 static ac_sym *total(walk *w, int t) {
   const ac_sktensor *x = &w->k->tensors.data[t];
   for (int i = 0; i < w->n_size; i++)
     if (w->size[i].tensor == t && w->size[i].from == 0 && w->size[i].to == AC_SK_END) return w->size[i].is;
+  if (x->declared) {
+    ac_sym *n = value(w, w->start, x->declared);
+    return n ? tied(w, n) : NULL;
+  }
   if (x->asked) return size_of(w, t, 0, AC_SK_END);
-  return x->twin >= 0 && x->out ? total(w, x->twin) : NULL;
+  return x->twin >= 0 ? total(w, x->twin) : x->like >= 0 ? total(w, x->like) : NULL;
 }
 
 static bool inside(walk *w, const ac_family *f, ac_sym *n) {
@@ -586,8 +596,9 @@ static void check_bounds(walk *w, families *all) {
   for (size_t i = 0; i < all->len; i++) {
     const ac_family *f = &all->data[i];
     const ac_sktensor *x = &w->k->tensors.data[f->tensor];
-    ac_sym *n = x->asked || x->workspace ? total(w, f->tensor) : NULL;
-    if ((x->asked || x->workspace) && (!n || !inside(w, f, n)))
+    bool sized = x->asked || x->workspace || x->declared;
+    ac_sym *n = sized ? total(w, f->tensor) : NULL;
+    if (sized && (!n || !inside(w, f, n)))
       unknown(w, AC_CLAIM_BOUNDS,
               ac_sprintf(w->k->a, "that the copy in line %d stays inside of '%s'", f->s->loc.line, x->name));
   }
@@ -843,8 +854,6 @@ static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *
 static void host_loop(walk *w, path *p, const ac_skstmt *s) {
   for (int k = 0; k < w->k->host->n_slots; k++)
     if (assigned(s->body, k) || (s->kind == AC_SKS_FOR && s->slot == k)) p->slot[k] = NULL;
-  if (s->kind == AC_SKS_WHILE)
-    unknown(w, AC_CLAIM_LOOPS, ac_sprintf(w->k->a, "that the loop in line %d ends", s->loc.line));
 }
 
 /* How many cores there are. */
@@ -896,7 +905,8 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
   ac_sy_atom(&w->y, n)->lo = r.lo;
   ac_sy_atom(&w->y, n)->hi = r.hi;
   ac_sym *part = quotient_by(w, x, cores), *whole = part ? ac_sy_atom(&w->y, part)->a : NULL;
-  if (part && ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
+  if (part &&
+      ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
     p->facts = ac_sy_assume(&w->y, p->facts, minus(w, ac_sy_mul(&w->y, n, cores), whole));
   return n;
 }
@@ -941,6 +951,7 @@ static void one_case(walk *w) {
   for (int i = 0; i < k->host->f->n_params; i++)
     if (k->host->f->params[i].type == AC_CT_INT)
       p.slot[i] = ac_pv_fresh(&w->y, k->host->f->params[i].name, INT64_MIN);
+  w->start = copy(w, as_state(w, &p), k->host);
   host(w, p, k->host->body, NULL);
 }
 

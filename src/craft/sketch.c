@@ -57,6 +57,7 @@ static ac_sknode *size(maker *k, const ac_cexpr *tensor, int from, int to, bool 
   int t = tensor_of(k, tensor);
   if (t < 0) return data(k);
   ac_sktensor *x = &k->s->tensors.data[t];
+  if (x->declared) return from == 0 && to == AC_SK_END ? x->declared : data(k);
   ac_sknode *n = node(k->s, AC_SK_SIZE, NULL, NULL);
   n->i = t;
   n->from = from;
@@ -115,6 +116,14 @@ static ac_sknode *product(maker *k, const ac_cexpr *x) {
   return r;
 }
 
+/* Of an output's declaration: a size, or part of a shape. */
+static ac_sknode *dimension(maker *k, const ac_cexpr *x) {
+  bool shape = x->kind == AC_CE_ATTR && !strcmp(x->s, "shape");
+  if (shape) return numel(k, x->a);
+  if (x->kind == AC_CE_INDEX && x->n_args == 1 && x->args[0]->kind == AC_CE_SLICE) return shape_index(k, x);
+  return expr(k, x);
+}
+
 static ac_sknode *method(maker *k, const ac_cexpr *e) {
   const char *m = e->a->s;
   int i;
@@ -147,6 +156,14 @@ static ac_sknode *call(maker *k, const ac_cexpr *e) {
     ac_skop op = e->prim == AC_P_ALIGN_UP ? AC_SK_CDIV : AC_SK_FLOORDIV;
     return node(s, AC_SK_MUL, node(s, op, expr(k, e->args[0]), to), to);
   }
+  case AC_P_SPLIT: { /* min(n, cdiv(n, unit) * index // parts * unit) */
+    ac_sknode *n = expr(k, e->args[0]), *unit = e->args[3] ? expr(k, e->args[3]) : constant(s, 1);
+    ac_sknode *units = node(s, AC_SK_MUL, node(s, AC_SK_CDIV, n, unit), expr(k, e->args[2]));
+    ac_sknode *first = node(s, AC_SK_FLOORDIV, units, expr(k, e->args[1]));
+    return node(s, AC_SK_MIN, n, node(s, AC_SK_MUL, first, unit));
+  }
+  case AC_P_TUNE: return constant(s, e->i);
+  case AC_P_DETERMINISTIC: return node(s, AC_SK_FLAG, NULL, NULL);
   case AC_P_MIN:
   case AC_P_MAX: {
     ac_sknode *r = expr(k, e->args[0]);
@@ -324,7 +341,7 @@ static void assign(maker *k, const ac_cstmt *s) {
     return;
   }
   if (s->value->kind == AC_CE_CALL && s->value->prim == AC_P_EMPTY) {
-    ac_sktensor t = {.name = s->target->s, .workspace = true, .twin = -1, .loc = s->loc};
+    ac_sktensor t = {.name = s->target->s, .workspace = true, .like = -1, .twin = -1, .loc = s->loc};
     ac_skstmt *made = add(k, AC_SKS_EMPTY, s->loc);
     made->slot = (int)k->s->tensors.len;
     made->value = expr(k, s->value->args[0]);
@@ -449,6 +466,7 @@ static void trim(ac_sketch *s, ac_skfunc *f) {
   f->needed = AC_NEW_N(s->a, bool, f->n_slots + 1);
   for (int i = 0; i < 20; i++) { /* pruning takes conditions away, and with them what they needed */
     memset(f->needed, 0, (size_t)f->n_slots + 1);
+    for (size_t t = 0; t < s->tensors.len && f == s->host; t++) (void)need(f, s->tensors.data[t].declared);
     while (need_all(f, f->body)) {
     }
     ac_skstmt *was = f->body;
@@ -460,11 +478,34 @@ static void trim(ac_sketch *s, ac_skfunc *f) {
 static void host_tensors(ac_sketch *s, const ac_cfunc *host) {
   for (int i = 0; i < host->n_params; i++) {
     const ac_cparam *p = &host->params[i];
-    ac_sktensor t = {.twin = -1};
+    ac_sktensor t = {.like = -1, .twin = -1};
     if (p->type == AC_CT_POINTER)
-      t = (ac_sktensor){
-          .name = p->name, .in = p->in, .out = p->out, .twin = -1, .loc = p->loc.line ? p->loc : host->loc};
+      t = (ac_sktensor){.name = p->name,
+                        .in = p->in,
+                        .out = p->out,
+                        .like = -1,
+                        .twin = -1,
+                        .loc = p->loc.line ? p->loc : host->loc};
     ac_push(s->a, &s->tensors, t);
+  }
+}
+
+/* What the parameters say of outputs: sizes and parts of shapes, or nothing: then they are like the first input. */
+static void outputs(maker *k) {
+  ac_sketch *s = k->s;
+  int first = -1;
+  for (size_t i = 0; i < s->tensors.len && first < 0; i++)
+    if (s->tensors.data[i].in && !s->tensors.data[i].out) first = (int)i;
+  for (int i = 0; i < k->f->f->n_params; i++) {
+    const ac_cparam *p = &k->f->f->params[i];
+    if (p->type != AC_CT_POINTER || !p->out || p->in) continue;
+    if (!p->dims) {
+      s->tensors.data[i].like = first;
+      continue;
+    }
+    ac_sknode *n = constant(s, 1);
+    for (int d = 0; d < p->n_dims; d++) n = node(s, AC_SK_MUL, n, dimension(k, p->dims[d]));
+    s->tensors.data[i].declared = n;
   }
 }
 
@@ -517,6 +558,7 @@ ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
     maker k = {.s = s, .f = f, .host = !f->f->kernel};
     if (k.host) s->host = f;
     for (int p = 0; p < f->f->n_params; p++) (void)slot_of(&k, f->f->params[p].name);
+    if (k.host) outputs(&k);
     block(&k, f->f->body, &f->body);
     trim(s, f);
   }

@@ -33,6 +33,7 @@ typedef enum {
   AC_SK_OR,
   AC_SK_NOT,
   AC_SK_COND, /* a if c else b */
+  AC_SK_FLAG, /* true or false by the caller's will */
   AC_SK_DATA  /* depends on values, or is no integer */
 } ac_skop;
 
@@ -101,7 +102,9 @@ typedef struct {
   bool asked, first, last,
       ranked; /* the host asks for a size; of the first dimension, of the last; for the number of dimensions */
   AC_VEC(ac_skpiece) pieces; /* dimensions that the host asks for */
-  int twin; /* of an output: the input that is copied from at the very places it is stored to; -1: none */
+  ac_sknode *declared;       /* elements of an output, as its parameter says */
+  int twin;                  /* the input that is loaded from the very addresses that it is stored to; -1: none */
+  int like;                  /* an output of which nothing is said has the shape of the first input; -1: no such */
   ac_loc loc;
 } ac_sktensor;
 

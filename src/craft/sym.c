@@ -187,6 +187,10 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
     ac_sym *q = ac_sy_divide(s, x, y); /* a multiple of a constant divides exactly */
     if (q) return q;
   }
+  if ((fn == AC_SY_FLOORDIV || fn == AC_SY_CDIV) && !cb && ac_sy_range(s, y, NULL).lo >= 1) {
+    ac_sym *q = ac_sy_divide(s, x, y);
+    if (q) return q;
+  }
   if (fn == AC_SY_MOD && cb && b > 0 && ac_sy_divide(s, x, y)) return ac_sy_int(s, 0);
   if (lattice && y->id < x->id) { /* one order of the arguments */
     ac_sym *t = x;

@@ -34,6 +34,7 @@ typedef struct {
   const ac_skstmt *s, *other;
   ac_loc loc;
   const char *message, *note, *help, *shape;
+  bool warning;
 } finding;
 
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
   tensor *t;
   int64_t pick[MAX_PICKS];
   int picks;
+  bool flag;             /* what tl.deterministic() is */
   int64_t steps, budget; /* of this trial, of all */
   bool gave_up, refused, data;
   AC_VEC(event) events;
@@ -199,6 +201,7 @@ static bool eval(trial *r, const frame *f, const ac_sknode *n, int64_t *v) {
   case AC_SK_COND:
     if (!eval(r, f, n->c, v)) return false;
     return eval(r, f, *v ? n->a : n->b, v);
+  case AC_SK_FLAG: return *v = r->flag, true;
   case AC_SK_DATA: return false;
   default: return eval_binary(r, f, n, v);
   }
@@ -448,7 +451,7 @@ static void after_launch(trial *r) {
 }
 
 /* Of the tensors whose sizes the host has asked for: how many elements. */
-static void settle(trial *r) {
+static void settle(trial *r, const frame *host) {
   for (size_t i = 0; i < r->s->tensors.len; i++) {
     tensor *t = &r->t[i];
     const ac_sktensor *x = &r->s->tensors.data[i];
@@ -459,6 +462,7 @@ static void settle(trial *r) {
       if (whole && __builtin_mul_overflow(n, t->dim[d], &n)) whole = false;
     }
     if (whole && !x->workspace) t->n = n;
+    if (x->declared && !eval(r, host, x->declared, &t->n)) t->n = -1;
   }
 }
 
@@ -477,7 +481,7 @@ static void launch(trial *r, const frame *host, const ac_skstmt *s) {
   int64_t *args = AC_NEW_N(r->s->a, int64_t, n);
   bool *given = AC_NEW_N(r->s->a, bool, n);
   for (int i = 0; i < s->n_args; i++) given[i] = s->args[i] && eval(r, host, s->args[i], &args[i]);
-  settle(r);
+  settle(r, host);
   for (f.pid = 0; f.pid < f.blocks && !r->gave_up && !r->data; f.pid++) {
     f.epoch = 0;
     memcpy(f.known, given, (size_t)n * sizeof *given);
@@ -495,31 +499,37 @@ static int by_start(const void *x, const void *y) {
   return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* A tensor of which nothing was asked is as large as the one whose elements the program copies at the very same places. */
-static int twin(const trial *r, int t) {
-  return r->s->tensors.data[t].twin;
-}
-
 static void uncovered(trial *r, int t, int64_t at, int64_t end, int64_t n) {
   ac_sktensor *x = &r->s->tensors.data[t];
   finding *g = find(r, AC0540, t, r->written[t].len ? r->written[t].data[0].s : NULL, x->loc);
-  int like = x->asked ? -1 : twin(r, t);
+  int like = x->asked || x->declared ? -1 : x->twin;
   g->message = ac_sprintf(r->s->a, "%s of '%s' %s never written", range_text(r, at, end), x->name, are(end - at));
   g->help = end == n
                 ? "the parts must add up to the whole: round up with tl.cdiv, and end the last part with min(..., n)"
                 : "each part begins where the one before ends";
   if (like >= 0)
-    g->note = ac_sprintf(r->s->a,
-                         "'%s' is taken to be as large as '%s': state its size if it is not "
-                         "(`if %s.numel() != ...: tl.refuse(...)`)",
-                         x->name, name(r, like), x->name);
+    g->note = ac_sprintf(
+        r->s->a,
+        "an output has the shape of the first input, '%s', unless its parameter says another: `%s: tl.out[...]`",
+        name(r, like), x->name);
+}
+
+/* By the language it has the shape of the first input; what it gets is something else. */
+static void undeclared(trial *r, int t, int64_t n) {
+  const ac_sktensor *x = &r->s->tensors.data[t];
+  finding *g = find(r, AC0540, t, NULL, x->loc);
+  g->warning = true;
+  g->message =
+      ac_sprintf(r->s->a, "%lld element%s of '%s' %s written; an output that is not declared has the shape of '%s'",
+                 (long long)n, n == 1 ? "" : "s", x->name, are(n), name(r, x->like));
+  g->help = ac_sprintf(r->s->a, "say its shape at the parameter: `%s: tl.out[...]`", x->name);
 }
 
 static void coverage(trial *r, int t) {
   const ac_sktensor *x = &r->s->tensors.data[t];
   if (!x->out || x->in || r->t[t].fuzzy) return;
   int64_t n = r->t[t].n, at = 0;
-  if (n < 0 && twin(r, t) >= 0) n = r->t[twin(r, t)].n;
+  if (n < 0 && !x->asked && x->twin >= 0) n = r->t[x->twin].n;
   span *w = r->written[t].data;
   size_t len = r->written[t].len;
   if (len) qsort(w, len, sizeof *w, by_start);
@@ -531,6 +541,7 @@ static void coverage(trial *r, int t) {
     if (w[i].at + w[i].len > at) at = w[i].at + w[i].len;
   }
   if (n > at) uncovered(r, t, at, n, n);
+  if (n < 0 && x->like >= 0 && r->t[x->like].n >= 0 && r->t[x->like].n != at) undeclared(r, t, at);
 }
 
 /* Elements of an input behind the last that is read: a tail that was dropped. */
@@ -619,8 +630,10 @@ static bool pick_sizes(trial *r, int k, int wanted) {
 /* Whose size a finding rests on: of that the rank must not be a guess that no trial bears out. */
 static bool certain(const trial *r, const finding *x) {
   int t = x->tensor;
-  if (x->code == AC0541 || x->code == AC0543) return true;
-  if (x->code == AC0540 && !r->s->tensors.data[t].asked && twin(r, t) >= 0) t = twin(r, t);
+  if (x->code == AC0541 || x->code == AC0543 || x->warning) return true;
+  if (r->s->tensors.data[t].declared) return true;
+  if (x->code == AC0540 && !r->s->tensors.data[t].asked && r->s->tensors.data[t].twin >= 0)
+    t = r->s->tensors.data[t].twin;
   if (x->code == AC0544) return r->clean[t] > 1;
   return !r->s->tensors.data[t].asked || ac_sk_sized(&r->s->tensors.data[t]) || r->clean[t] > 0;
 }
@@ -629,8 +642,9 @@ static void report(trial *r, ac_diags *d) {
   for (size_t i = 0; i < r->found.len; i++) {
     const finding *x = &r->found.data[i];
     if (!x->message || !certain(r, x)) continue;
-    ac_diag *g = x->code == AC0544 ? ac_warn(d, x->code, x->loc, "%s, for example with %s", x->message, x->shape)
-                                   : ac_error(d, x->code, x->loc, "%s, for example with %s", x->message, x->shape);
+    ac_diag *g = x->code == AC0544 || x->warning
+                     ? ac_warn(d, x->code, x->loc, "%s, for example with %s", x->message, x->shape)
+                     : ac_error(d, x->code, x->loc, "%s, for example with %s", x->message, x->shape);
     if (x->other)
       ac_note(d, g, x->other->loc, "%s", x->note);
     else if (x->note)
@@ -649,6 +663,7 @@ void ac_sk_trials(ac_sketch *s, ac_verdicts *v, ac_diags *d) {
   r.clean_n = AC_NEW_N(s->a, int64_t, n + 1);
   if (s->opaque) return;
   for (int k = 0; r.budget > 0 && pick_sizes(&r, k, wanted); k++) {
+    r.flag = k % 2;
     if (one_trial(&r)) v->shapes++;
     if (r.picks > wanted) { /* more sizes are open than was thought: from the start */
       wanted = r.picks;

@@ -317,7 +317,8 @@ static void instruction(ac_cpp *t, const ac_astmt *s) {
   for (int n = 0; n < s->n_ops; n++) {
     const ac_aoperand *o = &s->ops[n];
     ac_printf(&b, "%s%s", n ? ", " : "",
-              o->tensor ? tensor_at(t, o->tensor, o->offset, o->view) : scalar(t, o->scalar, d));
+              o->tensor ? tensor_at(t, o->tensor, o->offset, o->view)
+                        : scalar(t, o->scalar, i->form == AC_FORM_GATHER ? AC_U32 : d));
   }
   if (i->form == AC_FORM_CAST) ac_printf(&b, ", AscendC::RoundMode::%s", rounds[s->round]);
   if (compare) ac_printf(&b, ", AscendC::CMPMODE::%s", compares[s->cmp]);

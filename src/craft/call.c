@@ -8,7 +8,7 @@ static const char *text(ac_chk *c, const ac_cexpr *e) {
 }
 
 static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
-  return c->fn->f->buffers.data[v->buf]->dtype;
+  return v->dtype != AC_NODTYPE ? v->dtype : c->fn->f->buffers.data[v->buf]->dtype; /* a bitcast has its own */
 }
 
 const char *ac_chk_buf_name(ac_chk *c, int buf) {
@@ -287,6 +287,10 @@ static bool declare(ac_chk *c, ac_cstmt *st) {
              ac_dtypes[d.dtype].name);
     return false;
   }
+  if (d.dtype == AC_MASK && e->args[0]->kind == AC_CE_TUPLE && e->args[0]->n_args != 1) {
+    ac_error(ac_chk_d(c), AC0519, e->args[0]->loc, "a mask has one dimension: how many lanes");
+    return false;
+  }
   ac_cbuffer *b = AC_NEW(c->a, ac_cbuffer);
   ac_sym *dims[4] = {0}, *cap;
   *b = (ac_cbuffer){.name = st->target->s, .dtype = d.dtype, .loc = st->target->loc};
@@ -361,11 +365,34 @@ static bool extract_part(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   return ac_chk_view(c, e->args[0], &v[0], ext);
 }
 
+/* The same bytes, seen as another dtype of the same size. */
+static ac_kval bitcast(ac_chk *c, const ac_cexpr *e, const ac_kval *v) {
+  ac_dtype from = buf_dtype(c, &v[0]), to = v[1].dtype;
+  bool mask = from == AC_MASK || to == AC_MASK || from == AC_BOOL || to == AC_BOOL;
+  if (mask || ac_dtypes[from].bytes != ac_dtypes[to].bytes) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->loc, "elements of %s cannot be seen as %s: `%s`",
+                          ac_dtypes[from].name, ac_dtypes[to].name, text(c, e));
+    ac_help(ac_chk_d(c), g,
+            mask ? "masks: tl.mask_to_bytes, tl.mask_from_bytes; bool: tl.cast"
+                 : "a bitcast keeps the size of elements; tl.cast converts values");
+    return none;
+  }
+  ac_kval r = v[0];
+  r.dtype = to;
+  return r;
+}
+
 static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   ac_dtype d;
   if (v[0].kind == AC_CT_BUFFER) {
     d = buf_dtype(c, &v[0]);
     if (!c->quiet) c->fn->f->buffers.data[v[0].buf]->computed = true;
+    if (d == AC_MASK) {
+      ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is a mask: its bits are no elements",
+                            ac_chk_buf_name(c, v[0].buf));
+      ac_help(ac_chk_d(c), g, "tl.mask_to_bytes(bytes, mask), and one element of `bytes`");
+      return none;
+    }
     const ac_cbuffer *b = c->fn->f->buffers.data[v[0].buf];
     if (b->rank > 1) {
       if (!extract_part(c, e, v)) return none;
@@ -522,7 +549,11 @@ static ac_kval ub_size(ac_chk *c, ac_cexpr *e) {
 }
 
 static ac_kval empty_tensor(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
-  (void)c;
+  if (v[1].dtype == AC_MASK) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->args[1]->loc, "global memory holds no masks");
+    ac_help(ac_chk_d(c), g, "keep bytes: tl.empty(n, tl.uint8), and tl.mask_to_bytes in the kernel");
+    return none;
+  }
   ac_kval r = plain(AC_CT_POINTER);
   r.dtype = v[1].dtype;
   e->dtype = r.dtype;
@@ -542,6 +573,7 @@ static ac_kval primitive(ac_chk *c, ac_cexpr *e, const ac_sig *s) {
   case AC_P_LOAD: return ac_chk_load(c, e, v);
   case AC_P_STORE: return ac_chk_store(c, e, v);
   case AC_P_EXTRACT_SCALAR: return extract(c, e, v);
+  case AC_P_BITCAST: return bitcast(c, e, v);
   case AC_P_CDIV: return positive(c, e, v[1].sym) ? int_value(ac_sy_fn(y, AC_SY_CDIV, v[0].sym, v[1].sym)) : none;
   case AC_P_ALIGN_UP:
     return positive(c, e, v[1].sym) ? int_value(ac_sy_mul(y, ac_sy_fn(y, AC_SY_CDIV, v[0].sym, v[1].sym), v[1].sym))
@@ -600,6 +632,7 @@ static bool has_no_value(const ac_sig *s) {
   case AC_P_ARANGE:
   case AC_P_EXTRACT_SCALAR:
   case AC_P_COMPRESS:
+  case AC_P_BITCAST:
   case AC_P_CDIV:
   case AC_P_ALIGN_UP:
   case AC_P_ALIGN_DOWN:

@@ -87,7 +87,6 @@ typedef struct {
 } ac_kvar;
 typedef struct {
   int set;
-  bool mask;      /* one bit a lane; ext counts lanes */
   bool clobbered; /* last used as work space */
   bool wrong;     /* an error was reported about what is in it: no others follow */
   int rank;
@@ -122,7 +121,7 @@ typedef struct ac_finfo {
   ac_sym **caps; /* of each buffer: product of its shape */
   ac_sym *(*dims)[4];
   ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
-  bool *mask_bufs, *whole_bufs;
+  bool *whole_bufs;
   bool select;
   ac_sym **out_numel;  /* the host: elements of each declared output, else NULL */
   ac_sym ***out_sizes; /* its sizes, where none is a part of another shape */
@@ -170,6 +169,7 @@ typedef struct {
   int n_tunes;
   bool *tune_used;
   bool changed; /* infer: another round */
+  bool view;                 /* the value at work is a bitcast: a name may keep it */
 } ac_chk;
 
 static inline ac_diags *ac_chk_d(ac_chk *c) {

@@ -8,7 +8,7 @@ static const char *text(ac_chk *c, const ac_cexpr *e) {
 }
 
 static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
-  return c->fn->f->buffers.data[v->buf]->dtype;
+  return v->dtype != AC_NODTYPE ? v->dtype : c->fn->f->buffers.data[v->buf]->dtype; /* a bitcast has its own */
 }
 
 typedef struct {
@@ -38,16 +38,19 @@ static roles roles_of(const ac_sig *s) {
 static bool is_form(const ac_sig *s, ac_form f) {
   return s->prim == AC_P_INST && ac_insts[s->inst].form == f;
 }
+/* Its destination is a mask. */
 static bool is_compare(const ac_sig *s) {
-  return is_form(s, AC_FORM_COMPARE) || is_form(s, AC_FORM_COMPARE_S);
+  return is_form(s, AC_FORM_COMPARE) || is_form(s, AC_FORM_COMPARE_S) || s->prim == AC_P_MASK_FROM_BYTES;
+}
+static bool is_mask_logic(const ac_sig *s) {
+  return s->prim == AC_P_MASK_AND || s->prim == AC_P_MASK_OR || s->prim == AC_P_MASK_XOR || s->prim == AC_P_MASK_NOT;
 }
 
-/* dtypes of the element operands: of an instruction its table says, composed primitives are made of float instructions. */
+/* dtypes of the element operands: elems.def says, or of an instruction that is not element-wise its own row. */
 static uint32_t dtypes_of(const ac_sig *s) {
+  uint32_t set = ac_elem_dtypes(s->name);
+  if (set) return set;
   if (s->prim == AC_P_INST) return ac_insts[s->inst].dtypes;
-  if (s->prim == AC_P_VSUB_SCALAR) return ac_insts[AC_I_ADDS].dtypes;
-  if (s->prim == AC_P_VNEG) return ac_insts[AC_I_MULS].dtypes;
-  if (s->prim == AC_P_VDIV_SCALAR) return ac_insts[AC_I_DIV].dtypes;
   return AC_DTYPES_FLOAT;
 }
 
@@ -62,16 +65,16 @@ static const char *dtype_list(ac_chk *c, uint32_t set) {
 static bool check_cast(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   static const char *const names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
   ac_dtype dst = buf_dtype(c, &v[0]), src = buf_dtype(c, &v[1]);
-  unsigned rounds = ac_cast_rounds(dst, src);
+  unsigned rounds = ac_craft_cast_rounds(dst, src);
   if (!rounds) {
+    bool mask = src == AC_MASK || dst == AC_MASK;
     ac_diag *g = ac_error(ac_chk_d(c), AC0509, e->loc, "there is no cast from %s to %s", ac_dtypes[src].name,
                           ac_dtypes[dst].name);
-    if (src == dst)
+    if (mask)
+      ac_help(ac_chk_d(c), g,
+              "a mask has one bit a lane: tl.mask_to_bytes(bytes, mask), tl.mask_from_bytes(mask, bytes)");
+    else
       ac_help(ac_chk_d(c), g, "copy with tl.vcopy(dst, src)");
-    else if (ac_cast_rounds(AC_F32, src) && ac_cast_rounds(dst, AC_F32))
-      ac_help(ac_chk_d(c), g, "go through float32: tl.cast(tmp, src), tl.cast(dst, tmp)");
-    else if (ac_cast_rounds(AC_F16, src) && ac_cast_rounds(dst, AC_F16))
-      ac_help(ac_chk_d(c), g, "go through float16: tl.cast(tmp, src), tl.cast(dst, tmp)");
     return false;
   }
   int mode = -1;
@@ -108,42 +111,95 @@ static bool check_cast(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
 
 static bool mask_dtype(ac_chk *c, const ac_cexpr *e, const ac_kval *v, const char *what) {
   ac_dtype d = buf_dtype(c, v);
-  if (d == AC_U8) return true;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "%s must be a uint8 buffer (one bit a lane); '%s' is %s", what,
-                        ac_chk_buf_name(c, v->buf), ac_dtypes[d].name);
-  ac_help(ac_chk_d(c), g, "mask = tl.alloc_ub(tl.cdiv(n, 8), tl.uint8)");
+  if (d == AC_MASK) {
+    if (!v->off && !v->len) return true;
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "a part of a mask has no form: `%s`", text(c, e));
+    ac_help(ac_chk_d(c), g, "give each part a mask of its own");
+    return false;
+  }
+  const char *name = ac_chk_buf_name(c, v->buf);
+  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "%s must be a mask; '%s' is %s", what, name, ac_dtypes[d].name);
+  if (ac_dtypes[d].bytes == 1)
+    ac_help(ac_chk_d(c), g,
+            "%s = tl.alloc_ub(lanes, tl.mask), one bit a lane; of bytes: tl.mask_from_bytes(mask, %s)", name, name);
+  else
+    ac_help(ac_chk_d(c), g, "mask = tl.alloc_ub(lanes, tl.mask)");
+  return false;
+}
+
+static bool dtype_refused(ac_chk *c, const ac_cexpr *e, const ac_sig *s, uint32_t set, ac_dtype d, const char *name) {
+  if (set & AC_BIT(d)) return true;
+  ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s has no %s form", s->name, ac_dtypes[d].name);
+  bool divides = !strcmp(s->name, "vdiv") || !strcmp(s->name, "vdiv_scalar") || !strcmp(s->name, "vrdiv_scalar") ||
+                 !strcmp(s->name, "vfmod");
+  if (d == AC_MASK)
+    ac_help(ac_chk_d(c), g, "'%s' holds a mask: tl.vselect chooses by it, tl.mask_and and the like join masks", name);
+  else if (set == AC_BIT(AC_MASK))
+    ac_help(ac_chk_d(c), g, "it works on masks, tl.alloc_ub(lanes, tl.mask)");
+  else if (divides)
+    ac_help(
+        ac_chk_d(c), g,
+        "the vector unit divides floats only: tl.cast(tmp, %s) to float32, divide, and cast back with the rounding "
+        "that you mean (exact below 2^24)",
+        name);
+  else
+    ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),
+            (set & AC_BIT(AC_F32)) && ac_craft_cast_rounds(AC_F32, d)
+                ? ac_sprintf(c->a, "; cast to float32 first: tl.cast(tmp, %s)", name)
+                : "");
+  return false;
+}
+
+/* A constant that no element of the dtype can be. */
+static bool check_scalar(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, ac_dtype d, const ac_kval *v) {
+  if (ac_dtypes[d].cls == AC_FLOATING) return true;
+  if (v->kind == AC_CT_FLOAT) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->args[i]->loc, "tl.%s of %s buffers takes an int, `%s` is a float",
+                          s->name, ac_dtypes[d].name, text(c, e->args[i]));
+    ac_help(ac_chk_d(c), g, "write int(%s), or cast the buffer: tl.cast(tmp, ...) to float32", text(c, e->args[i]));
+    return false;
+  }
+  int64_t x, bits = 8 * ac_dtypes[d].bytes;
+  if (v->kind != AC_CT_INT || !ac_sy_const(v->sym, &x)) return true;
+  bool shift = !strcmp(s->name, "vshl_scalar") || !strcmp(s->name, "vshr_scalar");
+  int64_t lo = shift        ? 0
+               : bits == 64 ? INT64_MIN
+                            : -((int64_t)1 << (bits - 1)),
+          hi = shift        ? bits - 1
+               : bits == 64 ? INT64_MAX
+                            : ((int64_t)1 << bits) - 1;
+  if (x >= lo && x <= hi) return true;
+  ac_error(ac_chk_d(c), AC0508, e->args[i]->loc, "tl.%s of %s buffers: %lld is outside of %lld..%lld", s->name,
+           ac_dtypes[d].name, (long long)x, (long long)lo, (long long)hi);
   return false;
 }
 
 static bool check_dtypes(ac_chk *c, ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
   if (is_form(s, AC_FORM_CAST)) return check_cast(c, e, v);
-  if (is_compare(s) && !mask_dtype(c, e->args[0], &v[0], "the destination of a compare")) return false;
-  if (r->mask > 0 && !mask_dtype(c, e->args[r->mask], &v[r->mask], "the mask")) return false;
+  if (is_compare(s) && !mask_dtype(c, e->args[0], &v[0], "the destination")) return false;
+  if (r->mask > 0 && !mask_dtype(c, e->args[r->mask], &v[r->mask], "what selects")) return false;
   int first = is_compare(s) ? 1 : 0;
   ac_dtype d = buf_dtype(c, &v[first]);
+  uint32_t set = dtypes_of(s);
   for (int k = 0; k < r->n_srcs + (r->work >= 0); k++) {
     int i = k < r->n_srcs ? r->srcs[k] : r->work;
     ac_dtype x = buf_dtype(c, &v[i]);
+    if (is_mask_logic(s) && !mask_dtype(c, e->args[i], &v[i], "a source")) return false;
     if (x == d) continue;
+    const char *name = ac_chk_buf_name(c, v[i].buf);
     ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->args[i]->loc, "tl.%s mixes %s ('%s') and %s ('%s')", s->name,
-                          ac_dtypes[d].name, ac_chk_buf_name(c, v[first].buf), ac_dtypes[x].name,
-                          ac_chk_buf_name(c, v[i].buf));
-    ac_help(ac_chk_d(c), g, "cast first: tl.cast(tmp, %s) with tmp = tl.alloc_ub(..., tl.%s)",
-            ac_chk_buf_name(c, v[i].buf), ac_dtypes[d].name);
+                          ac_dtypes[d].name, ac_chk_buf_name(c, v[first].buf), ac_dtypes[x].name, name);
+    if (ac_craft_cast_rounds(d, x))
+      ac_help(ac_chk_d(c), g, "nothing converts on its own: tl.cast(tmp, %s) with tmp = tl.alloc_ub(..., tl.%s)",
+              name, ac_dtypes[d].name);
+    else if (d == AC_MASK || x == AC_MASK)
+      ac_help(ac_chk_d(c), g, "a mask is no number: tl.vselect(dst, mask, a, b), or tl.mask_to_bytes(bytes, mask)");
     return false;
   }
-  uint32_t set = dtypes_of(s);
-  if (!(set & AC_BIT(d))) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s has no %s form", s->name, ac_dtypes[d].name);
-    ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),
-            (set & AC_BIT(AC_F32)) && ac_cast_rounds(AC_F32, d) ? "; cast to float32 first: tl.cast(tmp, src)" : "");
-    return false;
-  }
-  if (r->scalar >= 0 && ac_dtypes[d].cls != AC_FLOATING && v[r->scalar].kind == AC_CT_FLOAT) {
-    ac_error(ac_chk_d(c), AC0508, e->args[r->scalar]->loc, "tl.%s of %s buffers takes an int, `%s` is a float",
-             s->name, ac_dtypes[d].name, text(c, e->args[r->scalar]));
-    return false;
-  }
+  if (is_mask_logic(s) && !mask_dtype(c, e->args[0], &v[0], "the destination")) return false;
+  if (!dtype_refused(c, e, s, set, d, ac_chk_buf_name(c, v[first].buf))) return false;
+  for (int i = 1; i < s->n; i++)
+    if (s->op[i].kinds[0] == 'X' && e->args[i] && !check_scalar(c, e, s, i, d, &v[i])) return false;
   return true;
 }
 
@@ -186,7 +242,7 @@ static ac_sym *fill_row(ac_chk *c, const ac_kval *v) {
 
 /* The value that the absent count stands for; NULL after an error. */
 static ac_sym *implied_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v) {
-  if (!r->n_srcs) { /* a fill: all of the destination */
+  if (!r->n_srcs && r->mask < 0) { /* a fill: all of the destination */
     ac_sym *cap = c->fn->caps[v[0].buf];
     if (v[0].nd) {
       ac_kbuf own;
@@ -265,35 +321,14 @@ static bool check_overlap(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const r
   return true;
 }
 
-static int64_t lanes(ac_chk *c, ac_dtype d) {
-  return (c->chip ? c->chip->repeat : 256) / ac_dtypes[d].bytes;
-}
-
-/* A compare writes one bit a lane, whole repeats of lanes. */
+/* Masks count lanes; that a compare writes whole repeats is the lowering's business. */
 static void check_mask_room(ac_chk *c, const ac_cexpr *e, const ac_kval *v, ac_sym *count) {
-  ac_syms *s = &c->s;
-  ac_sym *l = ac_sy_int(s, lanes(c, buf_dtype(c, &v[1])));
-  ac_sym *bits = ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, count, l), l), *cap = c->fn->caps[v[0].buf];
-  ac_sym *bytes = ac_sy_fn(s, AC_SY_CDIV, bits, ac_sy_int(s, 8));
-  ac_sym *room =
-      ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, cap, ac_sy_int(s, 32)), ac_sy_int(s, 32)); /* UB is given out in blocks */
-  int64_t need, have;
-  if (!ac_sy_const(bytes, &need) || !ac_sy_const(room, &have) || need <= have) {
-    /* whole repeats may reach past ceil(count / 8): the lowering rounds the allocation up; what must hold is count <= 8 * capacity */
-    ac_oblig o = {.x = count, .y = ac_sy_mul(s, cap, ac_sy_int(s, 8)), .code = AC0516, .loc = e->args[0]->loc};
-    o.refuted = ac_sprintf(c->a, "a mask of %s lanes does not fit into '%s' of %s bytes", extent_text(c, count),
-                           ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
-    o.unknown = ac_sprintf(c->a, "a mask of %s lanes may not fit into '%s' of %s bytes", extent_text(c, count),
-                           ac_chk_buf_name(c, v[0].buf), extent_text(c, cap));
-    o.help = "tl.alloc_ub(tl.cdiv(lanes, 8), tl.uint8)";
-    ac_chk_must_le(c, o);
-    return;
-  }
-  if (c->quiet) return;
-  ac_diag *g = ac_error(ac_chk_d(c), AC0516, e->args[0]->loc,
-                        "the mask of %s lanes takes %lld bytes in whole repeats; '%s' has %lld",
-                        extent_text(c, count), (long long)need, ac_chk_buf_name(c, v[0].buf), (long long)have);
-  ac_help(ac_chk_d(c), g, "tl.alloc_ub(%lld, tl.uint8)", (long long)need);
+  ac_oblig o = {.x = count, .y = c->fn->caps[v[0].buf], .code = AC0516, .loc = e->args[0]->loc};
+  const char *n = extent_text(c, count), *cap = extent_text(c, o.y), *name = ac_chk_buf_name(c, v[0].buf);
+  o.refuted = ac_sprintf(c->a, "a mask of %s lanes does not fit into '%s' of %s lanes", n, name, cap);
+  o.unknown = ac_sprintf(c->a, "a mask of %s lanes may not fit into '%s' of %s lanes", n, name, cap);
+  o.help = "tl.alloc_ub(lanes, tl.mask)";
+  ac_chk_must_le(c, o);
 }
 
 /* Work space of a reduction, as the instruction wants it; only a certain lack is reported. */
@@ -315,7 +350,7 @@ static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *
   for (int i = 0; i < s->n; i++)
     if (v[i].kind == AC_CT_BUFFER) {
       c->fn->f->buffers.data[v[i].buf]->computed = true;
-      if (is_compare(s)) *(i ? &c->fn->whole_bufs[v[i].buf] : &c->fn->mask_bufs[v[i].buf]) = true;
+      if (is_compare(s) && i) c->fn->whole_bufs[v[i].buf] = true;
     }
   if (r->mask >= 0) c->fn->select = true;
 }
@@ -472,7 +507,7 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
     ac_chk_written(c, &v[0], ac_sy_int(&c->s, 1), NULL, false, e->loc);
   } else if (is_compare(s)) {
     check_mask_room(c, e, v, count);
-    c->st->bufs[v[0].buf] = (ac_kbuf){.set = AC_SET, .mask = true, .rank = 1, .ext = {count}, .loc = e->loc};
+    c->st->bufs[v[0].buf] = (ac_kbuf){.set = AC_SET, .rank = 1, .ext = {count}, .loc = e->loc};
   } else {
     ac_kbuf copy = shape ? *shape : (ac_kbuf){0};
     ac_chk_written(c, &v[0], count, shape ? &copy : NULL, keep, e->loc);

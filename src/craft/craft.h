@@ -23,10 +23,22 @@ typedef enum {
   AC_P_INST, /* an instruction of isa/insts.def; see ac_cexpr.inst */
   AC_P_NONE
 } ac_cprim;
-/* A primitive that is composed of instructions works in pieces of so many lanes, so that its scratch does not grow with the tile. */
-enum { AC_SCRATCH_LANES = 2048 };
-/* Scratch buffers of AC_SCRATCH_LANES float32 lanes that it needs (prims.def); 0 for instructions and unknown names. */
-int ac_cprim_scratch_of(const char *name);
+/* Element-wise primitives work in pieces of lanes where they need scratch, so that it does not grow with the tile: as many as
+ * AC_SCRATCH_BYTES hold, a power of two, at most AC_SCRATCH_LANES. */
+enum { AC_SCRATCH_LANES = 2048, AC_SCRATCH_BYTES = 32768 };
+int64_t ac_scratch_lanes(int bytes_per_lane);
+/* Scratch bytes of a lane of an element-wise primitive (elems.def); -1: it has no form in this dtype, or is none of these. */
+int ac_elem_scratch(const char *name, ac_dtype d);
+/* Bytes of UB that such a primitive takes for a while, for a tile of any size; 0: none. */
+int64_t ac_scratch_bytes(const char *name, ac_dtype d);
+uint32_t ac_elem_dtypes(const char *name); /* set of AC_BIT; 0: none of elems.def */
+/* Bytes for a lane that a cast between the dtypes takes; -1: no such cast. */
+int ac_cast_scratch(ac_dtype dst, ac_dtype src);
+/* Roundings that tl.cast has between the dtypes (bit set of 1u << ac_round), composed casts included; 0: no such cast. */
+unsigned ac_craft_cast_rounds(ac_dtype dst, ac_dtype src);
+const char *ac_cprim_name(ac_cprim prim);
+/* What the operands of a primitive are, without count and mode: d destination, a source, m mask, M mask among masks only, s scalar, w work. */
+void ac_cprim_roles(const char *name, char out[8]);
 /* Position of an operand in a primitive's signature, or -1. */
 int ac_cprim_operand(ac_cprim prim, const char *name);
 

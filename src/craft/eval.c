@@ -684,7 +684,7 @@ ac_kval ac_chk_eval(ac_chk *c, ac_cexpr *e) {
   e->dtype = v.dtype;
   if (v.kind == AC_CT_BUFFER) {
     e->buffer = c->fn->f->buffers.data[v.buf];
-    e->dtype = e->buffer->dtype;
+    e->dtype = v.dtype != AC_NODTYPE ? v.dtype : e->buffer->dtype;
     bool zero = !v.off_e || (v.off_e->kind == AC_CE_INT && v.off_e->i == 0);
     e->offset = zero ? NULL : v.off_e; /* written at this very place, so that its names mean what they meant */
   }

@@ -82,9 +82,8 @@ static ac_kbuf join_buf(const ac_kbuf *x, const ac_kbuf *y) {
   ac_kbuf r = *x;
   r.wrong = x->wrong || y->wrong;
   if (y->set < r.set) r.set = y->set;
-  if (x->rank != y->rank || x->mask != y->mask) {
+  if (x->rank != y->rank) {
     r.rank = 1;
-    r.mask = x->mask && y->mask;
     memset(r.ext, 0, sizeof r.ext);
     return r;
   }
@@ -130,6 +129,12 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
       c->st->vars[i] = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
       return;
     }
+  }
+  if (v.kind == AC_CT_BUFFER && info->buf < 0 && c->st->vars[i].set == AC_UNSET &&
+      c->view) { /* a bitcast has a name */
+    target->type = AC_CT_BUFFER;
+    c->st->vars[i] = (ac_kvar){AC_SET, v};
+    return;
   }
   if (info->buf >= 0 || v.kind == AC_CT_BUFFER) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0519, target->loc,
@@ -260,7 +265,10 @@ static void run_assign(ac_chk *c, ac_cstmt *s) {
     return;
   }
   if (s->op == AC_OP_NOP) {
-    set_var(c, s->target, ac_chk_eval(c, s->value));
+    ac_kval v = ac_chk_eval(c, s->value);
+    c->view = s->value->kind == AC_CE_CALL && s->value->prim == AC_P_BITCAST && !c->loop_depth;
+    set_var(c, s->target, v);
+    c->view = false;
     return;
   }
   ac_cexpr sum = {.kind = AC_CE_BINARY,
@@ -295,8 +303,7 @@ static void havoc_assigned(ac_chk *c, const ac_cstmt *s, ac_kstate *st) {
 static bool same_bufs(ac_chk *c, const ac_kstate *x, const ac_kstate *y) {
   for (size_t i = 0; i < c->fn->n_bufs; i++) {
     const ac_kbuf *a = &x->bufs[i], *b = &y->bufs[i];
-    if (a->set != b->set || a->mask != b->mask || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0)
-      return false;
+    if (a->set != b->set || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0) return false;
   }
   return true;
 }
@@ -706,7 +713,6 @@ static void run_function(ac_chk *c, ac_finfo *f) {
   c->st->bufs = AC_NEW_N(c->a, ac_kbuf, f->n_bufs);
   f->caps = AC_NEW_N(c->a, ac_sym *, n);
   f->dims = ac_alloc_n(c->a, n, sizeof *f->dims);
-  f->mask_bufs = AC_NEW_N(c->a, bool, n);
   f->whole_bufs = AC_NEW_N(c->a, bool, n);
   f->f->buffers.len = f->f->launches.len = 0;
   set_params(c, f);

@@ -95,7 +95,8 @@ static ac_ctkind kind_of_call(ac_finfo *f, const ac_cexpr *e) {
   }
   ac_sig s = ac_sig_find(name);
   switch ((int)s.prim) {
-  case AC_P_ALLOC_UB: return AC_CT_BUFFER;
+  case AC_P_ALLOC_UB:
+  case AC_P_BITCAST: return AC_CT_BUFFER;
   case AC_P_ARANGE: return AC_CT_TILE;
   case AC_P_EMPTY: return AC_CT_POINTER;
   case AC_P_EXTRACT_SCALAR: return kind_of_extract(f, e);
@@ -373,7 +374,7 @@ static void assign(ac_chk *c, ac_finfo *f, const ac_cexpr *target, ac_cop op, co
   if (k == AC_CT_POINTER) demand_pointer(c, f, value);
   const char *name = value->kind == AC_CE_CALL ? call_name(value) : NULL;
   ac_sig s = name ? ac_sig_find(name) : (ac_sig){.prim = AC_P_NONE};
-  if ((s.prim == AC_P_ALLOC_UB || s.prim == AC_P_EMPTY) && v->dtype == AC_NODTYPE) {
+  if ((s.prim == AC_P_ALLOC_UB || s.prim == AC_P_EMPTY || s.prim == AC_P_BITCAST) && v->dtype == AC_NODTYPE) {
     const ac_cexpr *d = argument(value, &s, 1);
     v->dtype = d ? ac_chk_dtype_of(d) : AC_NODTYPE;
     if (v->dtype != AC_NODTYPE) c->changed = true;

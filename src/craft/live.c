@@ -183,7 +183,7 @@ static bool meet(const lives *l, size_t i, size_t j) {
 /* Buffer i may join those that live at `home`. */
 static bool may_join(const lives *l, size_t home, size_t i, bool *larger) {
   const ac_finfo *k = l->k;
-  if (k->mask_bufs[home] != k->mask_bufs[i]) return false;
+  if ((k->f->buffers.data[home]->dtype == AC_MASK) != (k->f->buffers.data[i]->dtype == AC_MASK)) return false;
   for (size_t j = 0; j < k->f->buffers.len; j++) {
     const ac_cbuffer *b = k->f->buffers.data[j];
     if (j != home && b->home != k->f->buffers.data[home]) continue;

@@ -251,6 +251,13 @@ static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axe
 static bool check_move_dtype(ac_chk *c, ac_cexpr *e, int param, int buf, const char *prim) {
   ac_cparam *p = &c->fn->f->params[param];
   ac_cbuffer *b = c->fn->f->buffers.data[buf];
+  if (b->dtype == AC_MASK) {
+    ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' is a mask, which global memory does not hold: tl.%s",
+                          b->name, prim);
+    ac_help(ac_chk_d(c), g, "move bytes, and tl.mask_to_bytes(bytes, %s) or tl.mask_from_bytes(%s, bytes)", b->name,
+            b->name);
+    return false;
+  }
   if (p->dtype == AC_NODTYPE) p->dtype = b->dtype;
   bool bytes = p->dtype == AC_BOOL && (b->dtype == AC_U8 || b->dtype == AC_I8); /* a bool is a byte, 0 or 1 */
   if (p->dtype == b->dtype || bytes) return true;
@@ -424,10 +431,6 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
     if (m.flat || !m.x.rank) ext[0] = m.total;
     ac_chk_part_read(c, &v[1], ext, e->loc);
     check_part_room(c, &v[1], ext, e->loc);
-    return none;
-  }
-  if (k->mask) {
-    ac_error(ac_chk_d(c), AC0508, e->loc, "'%s' holds a mask of bits; it cannot be stored", b->name);
     return none;
   }
   ac_sym *have = ac_chk_extent(c, &v[1]);

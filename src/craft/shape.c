@@ -612,11 +612,12 @@ static bool compress(call *x, ac_kval *kept_count) {
   const ac_kval *mask = &x->v[operand(x, "mask")];
   if (!ac_chk_readable(x->c, mask, x->e->args[operand(x, "mask")]->loc)) return false;
   if (!x->c->quiet) x->c->fn->f->buffers.data[mask->buf]->computed = true;
-  if (!x->c->st->bufs[mask->buf].mask && x->c->st->bufs[mask->buf].set == AC_SET &&
-      !x->c->st->bufs[mask->buf].wrong) {
-    ac_diag *g = ac_error(ac_chk_d(x->c), AC0508, x->e->args[2]->loc,
-                          "the mask of tl.compress has one bit a lane; '%s' holds bytes", buffer(x->c, mask)->name);
-    ac_help(ac_chk_d(x->c), g, "tl.vcompare(mask, a, b, \"gt\") or tl.vcompare_scalar");
+  const char *mask_name = buffer(x->c, mask)->name;
+  if (buffer(x->c, mask)->dtype != AC_MASK) {
+    ac_diag *g = ac_error(ac_chk_d(x->c), AC0508, x->e->args[2]->loc, "tl.compress takes a mask; '%s' is %s", mask_name,
+                          ac_dtypes[buffer(x->c, mask)->dtype].name);
+    ac_help(ac_chk_d(x->c), g, "%s = tl.alloc_ub(lanes, tl.mask); of bytes: tl.mask_from_bytes(mask, %s)", mask_name,
+            mask_name);
     return false;
   }
   if (rank != 1 || x->v[0].nd || buffer(x->c, &x->v[0])->rank != 1) {

@@ -13,10 +13,8 @@ static const struct {
 #undef P
 };
 
-int ac_cprim_scratch_of(const char *name) {
-  for (size_t i = 0; i < AC_COUNT(prims); i++)
-    if (!strcmp(prims[i].name, name)) return prims[i].scratch;
-  return 0;
+const char *ac_cprim_name(ac_cprim prim) {
+  return (size_t)prim < AC_COUNT(prims) ? prims[prim].name : "?";
 }
 
 static const char *const forms[] = {
@@ -25,7 +23,7 @@ static const char *const forms[] = {
     [AC_FORM_SCALAR] = "dst:B src:B scalar:X count:I?",
     [AC_FORM_FMA_SCALAR] = "dst:B src:B scalar:X count:I?",
     [AC_FORM_FILL] = "dst:B scalar:X count:I?",
-    [AC_FORM_IOTA] = "dst:B first:X step:X? count:I?",
+    [AC_FORM_FMA] = "dst:B a:B b:B count:I?",
     [AC_FORM_CAST] = "dst:B src:B mode:S? count:I?",
     [AC_FORM_COMPARE] = "mask:B a:B b:B mode:S count:I?",
     [AC_FORM_COMPARE_S] = "mask:B a:B scalar:X mode:S count:I?",
@@ -119,9 +117,9 @@ const char *ac_sig_keyword(const ac_sig *s, const char *kw) {
 const char *ac_sig_nearest(const char *name) {
   const char *names[AC_COUNT(prims) + AC_INST_COUNT];
   size_t n = 0;
-  for (size_t i = 0; i < AC_COUNT(prims); i++) names[n++] = prims[i].name;
   for (int i = 0; i < AC_INST_COUNT; i++)
     if (ac_insts[i].dsl) names[n++] = ac_insts[i].dsl;
+  for (size_t i = 0; i < AC_COUNT(prims); i++) names[n++] = prims[i].name;
   return ac_nearest(name, names, n);
 }
 
@@ -131,4 +129,21 @@ bool ac_sig_known_bare(const char *name) {
   for (size_t i = 0; i < AC_COUNT(bare); i++)
     if (!strcmp(bare[i], name)) return true;
   return false;
+}
+
+void ac_cprim_roles(const char *name, char out[8]) {
+  ac_sig s = exact(name);
+  bool masks = !strncmp(name, "mask_", 5) && !has_operand(&s, "mask");
+  int n = 0;
+  for (int i = 0; i < s.n && n < 7; i++) {
+    const char *op = s.op[i].name;
+    if (!strcmp(op, "count") || !strcmp(op, "mode")) continue;
+    out[n++] = masks                     ? 'M'
+               : !strcmp(op, "mask")     ? 'm'
+               : !strcmp(op, "work")     ? 'w'
+               : s.op[i].kinds[0] != 'B' ? 's'
+               : i == 0                  ? 'd'
+                                         : 'a';
+  }
+  out[n] = 0;
 }

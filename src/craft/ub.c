@@ -55,7 +55,7 @@ static int64_t usable(const ac_chk *c, const ac_finfo *k) {
 }
 
 static int64_t rounding(const ac_chk *c, const ac_finfo *k, size_t i) {
-  bool whole = k->mask_bufs[i] || k->whole_bufs[i];
+  bool whole = k->whole_bufs[i];
   for (size_t j = 0; j < k->f->buffers.len; j++)
     whole |= k->whole_bufs[j] && k->f->buffers.data[j]->home == k->f->buffers.data[i];
   return whole ? c->chip->repeat : c->chip->block;
@@ -63,6 +63,9 @@ static int64_t rounding(const ac_chk *c, const ac_finfo *k, size_t i) {
 
 ac_sym *ac_chk_bytes(ac_chk *c, const ac_finfo *k, size_t i, int64_t *block) {
   *block = rounding(c, k, i);
+  if (k->f->buffers.data[i]->dtype ==
+      AC_MASK) /* the bits of whole repeats of the shortest elements that are compared */
+    return ac_sy_mul(&c->s, ac_sy_fn(&c->s, AC_SY_CDIV, k->caps[i], ac_sy_int(&c->s, 256)), ac_sy_int(&c->s, 32));
   if (k->f->buffers.data[i]->rank > 1) { /* rows start on block boundaries */
     const ac_cbuffer *b = k->f->buffers.data[i];
     int64_t per = c->chip->block / ac_dtypes[b->dtype].bytes;

@@ -86,6 +86,7 @@ void ac_store(ac_dtype d, void *p, int64_t i, double v) {
   case AC_I64: STORE(int64_t, p, i, to_int(v, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)); break;
   case AC_U64: STORE(uint64_t, p, i, isnan(v) || v <= 0 ? 0 : v >= 0x1p64 ? UINT64_MAX : (uint64_t)v); break;
   case AC_BOOL: STORE(uint8_t, p, i, v != 0); break;
+  case AC_MASK: /* bits, no elements */
   case AC_NODTYPE: break;
   }
 }
@@ -112,6 +113,7 @@ void ac_store_int(ac_dtype d, void *p, int64_t i, int64_t v) {
   case AC_I64:
   case AC_U64: STORE(uint64_t, p, i, v); break;
   case AC_BOOL: STORE(uint8_t, p, i, v != 0); break;
+  case AC_MASK: /* bits, no elements */
   case AC_NODTYPE: break;
   }
 }

@@ -96,7 +96,6 @@ typedef enum {
   AC_FORM_SCALAR,     /* (dst, src, scalar, count) */
   AC_FORM_FMA_SCALAR, /* (dst, src, scalar, count): dst += src * scalar (Axpy) */
   AC_FORM_FILL,       /* (dst, scalar, count) */
-  AC_FORM_IOTA,       /* (dst, first, step?, count) */
   AC_FORM_CAST,       /* (dst, src, rounding, count) */
   AC_FORM_COMPARE,    /* (mask, a, b, mode, count): mask is one bit a lane */
   AC_FORM_COMPARE_S,  /* (mask, a, scalar, mode, count) */
@@ -104,6 +103,7 @@ typedef enum {
   AC_FORM_SELECT_S,   /* (dst, mask, a, scalar, count) */
   AC_FORM_REDUCE,     /* (dst, src, work, count): one value to dst[0] */
   AC_FORM_COPY,       /* (dst, src, count): UB to UB */
+  AC_FORM_FMA,        /* (dst, a, b, count): dst += a * b (MulAddDst) */
   /* Forms of the lowering's own (lower/air.h, ac_arep); distances from repeat to repeat in 32-byte blocks. */
   AC_FORM_INDEX,  /* (dst, first, count): first, first + 1, ... */
   AC_FORM_GATHER, /* (dst, src, offsets, base, count): dst[i] = src at byte base + offsets[i]; offsets are uint32 */

@@ -315,7 +315,8 @@ static void block(align *l, ac_ablock *b) {
       continue;
     }
     if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
-      int lanes = 256 / ac_dtypes[dtype_of(l, s->ops[1].tensor)].bytes;
+      ac_dtype d = s->ops[1].view != AC_NODTYPE ? s->ops[1].view : dtype_of(l, s->ops[1].tensor);
+      int lanes = 256 / ac_dtypes[d].bytes;
       if (!ac_ae_multiple(s->count, lanes))
         s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, lanes));
     }

@@ -334,7 +334,8 @@ static void lanes_only(void *user, ac_astmt *s) {
 /* ---- legalise: only instructions, of dtypes that they have ---- */
 
 static ac_dtype dtype_of(check *c, const ac_aoperand *o) {
-  return o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype;
+  ac_dtype d = o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype;
+  return d == AC_BOOL ? AC_U8 : d; /* a bool is a byte */
 }
 
 static void legal(void *user, ac_astmt *s) {
@@ -354,6 +355,7 @@ static void legal(void *user, ac_astmt *s) {
   if (i->form == AC_FORM_CAST && !(ac_cast_rounds(d, dtype_of(c, &s->ops[1])) & (1u << s->round)))
     fail(c, "there is no cast from %s to %s with this rounding", ac_dtypes[dtype_of(c, &s->ops[1])].name,
          ac_dtypes[d].name);
+  if (typed && d == AC_I32 && s->cmp != AC_CMP_EQ) fail(c, "%s of int32 has only EQ", i->asc);
   if ((i->form == AC_FORM_SELECT || i->form == AC_FORM_SELECT_S) && !c->k->select)
     fail(c, "Select without its reserved bytes of UB");
 }

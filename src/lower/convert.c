@@ -106,6 +106,7 @@ static ac_aexpr *extract(ac_lconv *v, const ac_cexpr *e) {
     for (size_t i = 0; i < v->k->infos.len; i++)
       if (v->k->infos.data[i].b == e->args[0]->buffer) s->ops[0].tensor = v->k->infos.data[i].handle;
     s->ops[0].offset = at;
+    if (d != e->args[0]->buffer->dtype) s->ops[0].view = d; /* a bitcast */
     s->n_ops = 1;
   } else {
     const ac_cexpr *g = e->args[0];

@@ -21,7 +21,6 @@ typedef struct {
   int out_buffer; /* loaded, computed on and stored: the VECOUT queue that the stored copy goes through; else -1 */
   ac_atensor *handle; /* of buffer */
   bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
-  bool mask;          /* holds one bit a lane */
   bool whole_repeats; /* a compare reads whole 256-byte repeats of it */
 } ac_linfo;
 

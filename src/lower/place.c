@@ -35,6 +35,7 @@ typedef struct {
 
 static int mask_of_call(const ac_cexpr *e, const ac_cbuffer *b) {
   int m = 0;
+  if (e->prim == AC_P_BITCAST) return 0; /* what takes the view counts */
   for (int i = 0; i < e->n_args; i++) {
     const ac_cexpr *x = e->args[i];
     if (!x || x->buffer != b || x->type != AC_CT_BUFFER) continue;
@@ -344,7 +345,6 @@ static void mark_call(ac_lkernel *k, const ac_cexpr *e) {
     bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
     for (int j = 0; j < e->n_args; j++) {
       if (!e->args[j] || e->args[j]->buffer != n->b) continue;
-      n->mask |= (compare && j == 0) || ((f == AC_FORM_SELECT || f == AC_FORM_SELECT_S) && j == 1);
       n->whole_repeats |= compare && j > 0;
     }
   }
@@ -399,9 +399,11 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   q->pinned = f->b->pinned > 0;
   if (f->whole_repeats) q->round_to = 256;
   remember(q, f->b, row, dims, k->pitched);
-  if (f->mask) { /* a compare writes the bits of whole repeats */
+  if (f->b->dtype ==
+      AC_MASK) { /* a compare writes the bits of whole repeats: 128 lanes of the shortest elements, 32 bytes a block */
     q->dtype = AC_U8;
-    q->elements = ac_ae_bin(c->a, AC_AE_ADD, n, ac_ae_int(c->a, 32));
+    q->elements =
+        ac_ae_bin(c->a, AC_AE_MUL, ac_ae_bin(c->a, AC_AE_CDIV, n, ac_ae_int(c->a, 256)), ac_ae_int(c->a, 32));
   }
   f->handle = AC_NEW(c->a, ac_atensor);
   f->handle->name = ac_lower_name(c->a, f->b->name);

@@ -255,6 +255,7 @@ static void operand(maker *m, const ac_cexpr *e, ac_aoperand *o, ac_ablock *out)
       if (axes->rank > 1 || m->axes) o->nd = axes;
     } else
       o->offset = expr(m, e->offset, out);
+    if (e->dtype != e->buffer->dtype) o->view = e->dtype; /* a bitcast */
   } else
     o->scalar = expr(m, e, out);
 }

@@ -112,7 +112,7 @@ static void instruction(ac_pc *t, const ac_astmt *s) {
   for (int o = 0; o < n; o++)
     ac_printf(&b, "%s, ",
               s->ops[o].tensor ? local(t, s->ops[o].tensor, s->ops[o].offset, s->ops[o].view)
-                               : scalar(t, s->ops[o].scalar, d));
+                               : scalar(t, s->ops[o].scalar, i->form == AC_FORM_GATHER ? AC_U32 : d));
   ac_pc_line(t, "%s(%s%s);%s", f, ac_buf_str(&b), ac_pc_expr(t, s->count), ac_pc_trailing(t, s->trailing));
 }
 

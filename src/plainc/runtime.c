@@ -355,6 +355,8 @@ bool ac_plainc_knows(ac_inst i, ac_dtype d) {
   case AC_FORM_BINARY:
   case AC_FORM_SCALAR:
   case AC_FORM_FMA_SCALAR:
+  case AC_FORM_FMA:
+  case AC_FORM_INDEX:
   case AC_FORM_FILL: return meaning_of(i, d) != NULL;
   case AC_FORM_REDUCE: return (i == AC_I_RSUM || i == AC_I_RMAX || i == AC_I_RMIN) && floating(d);
   case AC_FORM_CAST:
@@ -362,6 +364,7 @@ bool ac_plainc_knows(ac_inst i, ac_dtype d) {
   case AC_FORM_COMPARE_S:
   case AC_FORM_SELECT:
   case AC_FORM_SELECT_S:
+  case AC_FORM_GATHER:
   case AC_FORM_COPY: return true;
   default: return false;
   }
@@ -371,14 +374,15 @@ bool ac_plainc_knows(ac_inst i, ac_dtype d) {
 static void elementwise(ac_pc *t, ac_buf *b, const char *name, ac_inst i, ac_dtype d) {
   const char *s = ac_pc_suffix(d), *m = meaning_of(i, d);
   ac_form f = ac_insts[i].form;
-  bool scalar = f == AC_FORM_SCALAR || f == AC_FORM_FMA_SCALAR || f == AC_FORM_FILL;
-  ac_printf(b, "static void %s(void *dst%s%s%s, int64_t n) {\n", name, f == AC_FORM_FILL ? "" : ", const void *a",
-            f == AC_FORM_BINARY ? ", const void *b" : "", scalar ? ac_sprintf(t->a, ", %s y", lane(d)) : "");
+  bool none = f == AC_FORM_FILL || f == AC_FORM_INDEX, two = f == AC_FORM_BINARY || f == AC_FORM_FMA;
+  bool scalar = f == AC_FORM_SCALAR || f == AC_FORM_FMA_SCALAR || none;
+  ac_printf(b, "static void %s(void *dst%s%s%s, int64_t n) {\n", name, none ? "" : ", const void *a",
+            two ? ", const void *b" : "", scalar ? ac_sprintf(t->a, ", %s y", lane(d)) : "");
   if (scalar) ac_printf(b, "  y = ac_round_%s(y);\n", s);
   ac_puts(b, "  for (int64_t i = 0; i < n; i++) {\n");
-  if (f != AC_FORM_FILL) ac_printf(b, "    %s x = ac_get_%s(a, i);\n", lane(d), s);
-  if (f == AC_FORM_BINARY) ac_printf(b, "    %s y = ac_get_%s(b, i);\n", lane(d), s);
-  if (f == AC_FORM_FMA_SCALAR) ac_printf(b, "    %s d = ac_get_%s(dst, i);\n", lane(d), s);
+  if (!none) ac_printf(b, "    %s x = ac_get_%s(a, i);\n", lane(d), s);
+  if (two) ac_printf(b, "    %s y = ac_get_%s(b, i);\n", lane(d), s);
+  if (f == AC_FORM_FMA_SCALAR || f == AC_FORM_FMA) ac_printf(b, "    %s d = ac_get_%s(dst, i);\n", lane(d), s);
   ac_printf(b, "    ac_put_%s(dst, i, %s);\n  }\n}\n", s, m);
 }
 
@@ -436,10 +440,25 @@ static void select_(ac_pc *t, ac_buf *b, const char *name, bool scalar, ac_dtype
   const char *s = ac_pc_suffix(d);
   ac_printf(b, "static void %s(void *dst, const void *mask, const void *a, %s, int64_t n) {\n", name,
             scalar ? ac_sprintf(t->a, "%s y", lane(d)) : "const void *b");
+  int size = ac_dtypes[d].bytes; /* bits move: those of a NaN, or of integers that are looked at as floats, too */
+  ac_printf(b, "  for (int64_t i = 0; i < n; i++) {\n    bool set = ac_get_u8(mask, i / 8) >> i %% 8 & 1;\n");
+  if (scalar)
+    ac_printf(b,
+              "    if (set)\n      memmove((char *)dst + i * %d, (const char *)a + i * %d, %d);\n    else\n      "
+              "ac_put_%s(dst, i, y);\n",
+              size, size, size, s);
+  else
+    ac_printf(b, "    memmove((char *)dst + i * %d, (const char *)(set ? a : b) + i * %d, %d);\n", size, size, size);
+  ac_puts(b, "  }\n}\n");
+}
+
+/* The element at a byte offset. */
+static void gather(ac_buf *b, const char *name, ac_dtype d) {
   ac_printf(b,
-            "  for (int64_t i = 0; i < n; i++) {\n    bool set = ac_get_u8(mask, i / 8) >> i %% 8 & 1;\n"
-            "    ac_put_%s(dst, i, set ? ac_get_%s(a, i) : %s);\n  }\n}\n",
-            s, s, scalar ? "y" : ac_sprintf(t->a, "ac_get_%s(b, i)", s));
+            "static void %s(void *dst, const void *a, const void *at, int64_t base, int64_t n) {\n"
+            "  for (int64_t i = 0; i < n; i++)\n"
+            "    memcpy((char *)dst + i * %d, (const char *)a + base + ac_get_u32(at, i), %d);\n}\n",
+            name, ac_dtypes[d].bytes, ac_dtypes[d].bytes);
 }
 
 static void reduce(ac_buf *b, const char *name, ac_inst i, ac_dtype d) {
@@ -498,6 +517,7 @@ const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from) {
   case AC_FORM_SELECT:
   case AC_FORM_SELECT_S: select_(t, &b, name, scalar, d); break;
   case AC_FORM_REDUCE: reduce(&b, name, s->inst, d); break;
+  case AC_FORM_GATHER: gather(&b, name, d); break;
   case AC_FORM_COPY:
     ac_printf(&b, "static void %s(void *dst, const void *a, int64_t n) { ac_copy(dst, a, n, %d); }\n", name,
               ac_dtypes[d].bytes);

@@ -58,9 +58,9 @@ typedef struct {
   AC_VEC(pl_scalar) scalars; /* run-time scalars from the host */
   pl_names *names;           /* of the kernel, shared by its phases */
   const char **out_ptr;
-  const char *n, *per_core, *cores, *tile_name,
-      *mask_bytes; /* locals of the host function; all but cores kernel parameters, too */
-  int phases;      /* of the kernel: UB is shared out */
+  const char *n, *per_core, *cores,
+      *tile_name; /* locals of the host function; all but cores kernel parameters, too */
+  int phases;     /* of the kernel: UB is shared out */
   int64_t tile, align;
   bool rows;
 } elt;
@@ -485,7 +485,6 @@ static void params(elt *e) {
     if (e->groups[q].used) ac_cb_param(b, e->groups[q].name, NULL);
   ac_cb_param(b, e->per_core, NULL);
   ac_cb_param(b, e->tile_name, NULL);
-  if (vir_has_masks(&e->v)) ac_cb_param(b, e->mask_bytes, NULL);
   for (size_t i = 0; i < e->scalars.len; i++) ac_cb_param(b, e->scalars.data[i].name, NULL);
 }
 
@@ -526,7 +525,7 @@ static void phase(elt *e) {
   if (e->phases > 1) ac_cb_comment(&p->b, "%s: elements [pid * %s, (pid + 1) * %s)", y, e->per_core, e->per_core);
   pl_let(p, "start", "pid * %s", e->per_core);
   pl_let(p, "end", "min(start + %s, %s)", e->per_core, e->n);
-  vir_alloc(&e->v, e->tile_name, e->mask_bytes);
+  vir_alloc(&e->v, e->tile_name);
   scalar_loads(e, false);
   if (e->rows)
     row_loop(e);
@@ -635,7 +634,6 @@ static void arguments(elt *e, exprs *args) {
   }
   ac_push(p->a, args, ac_ce_name(b, e->per_core));
   ac_push(p->a, args, ac_ce_name(b, e->tile_name));
-  if (vir_has_masks(&e->v)) ac_push(p->a, args, ac_ce_int(b, e->tile / 8));
   for (size_t i = 0; i < e->scalars.len; i++) ac_push(p->a, args, ac_ce_parse(b, "%s", e->scalars.data[i].host));
 }
 
@@ -676,7 +674,6 @@ static void name_locals(elt *e) {
   e->per_core = ac_sprintf(p->a, "per_core%s", suffix);
   e->cores = ac_sprintf(p->a, "n_cores%s", suffix);
   e->tile_name = ac_sprintf(p->a, "tile%s", suffix);
-  e->mask_bytes = ac_sprintf(p->a, "mask_bytes%s", suffix);
 }
 
 static bool build(elt *e) {

@@ -10,13 +10,13 @@
 
 /* Words of the surface language and names that the schedules use for themselves. */
 static const char *const reserved[] = {
-    "False", "None",     "True",  "and",    "as",   "assert",     "async",    "await",         "break",
-    "class", "continue", "def",   "del",    "elif", "else",       "except",   "finally",       "for",
-    "from",  "global",   "if",    "import", "in",   "is",         "lambda",   "nonlocal",      "not",
-    "or",    "pass",     "raise", "return", "try",  "while",      "with",     "yield",         "tl",
-    "min",   "max",      "range", "float",  "int",  "bool",       "len",      "ascend_kernel", "pid",
-    "start", "end",      "count", "offs",   "tile", "mask_bytes", "per_core", "n_cores",       "row",
-    "lo",    "hi",       "i",     "col"};
+    "False", "None",     "True",  "and",    "as",   "assert",   "async",   "await",         "break",
+    "class", "continue", "def",   "del",    "elif", "else",     "except",  "finally",       "for",
+    "from",  "global",   "if",    "import", "in",   "is",       "lambda",  "nonlocal",      "not",
+    "or",    "pass",     "raise", "return", "try",  "while",    "with",    "yield",         "tl",
+    "min",   "max",      "range", "float",  "int",  "bool",     "len",     "ascend_kernel", "pid",
+    "start", "end",      "count", "offs",   "tile", "per_core", "n_cores", "row",           "lo",
+    "hi",    "i",        "col"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};

@@ -240,12 +240,17 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
 }
 
 int64_t vir_scratch(const vir *v) {
-  int most = 0;
+  int64_t most = 0;
   for (size_t i = 0; i < v->ops.len; i++) {
-    int s = ac_cprim_scratch_of(v->ops.data[i].prim);
-    if (s > most) most = s;
+    const vir_op *o = &v->ops.data[i];
+    const vir_reg *r = &v->regs.data[o->dst];
+    ac_dtype first = o->arg[0].kind == PV_VEC ? v->regs.data[o->arg[0].reg].dtype : AC_F32;
+    int bytes = !strcmp(o->prim, "cast") ? ac_cast_scratch(r->dtype, first)
+                                         : ac_elem_scratch(o->prim, r->mask ? first : r->dtype);
+    int64_t n = bytes > 0 ? bytes * ac_scratch_lanes(bytes) : 0;
+    if (n > most) most = n;
   }
-  return (int64_t)most * AC_SCRATCH_LANES * 4;
+  return most;
 }
 
 static double buf_bytes(const vir_buf *b) {
@@ -280,13 +285,10 @@ const char *vir_bytes_text(const vir *v) {
   return ac_buf_str(&s);
 }
 
-void vir_alloc(vir *v, const char *tile, const char *mask_bytes) {
+void vir_alloc(vir *v, const char *tile) {
   for (size_t i = 0; i < v->bufs.len; i++) {
     const vir_buf *b = &v->bufs.data[i];
-    if (b->mask)
-      pl_alloc(v->p, b->name, mask_bytes, AC_U8, false);
-    else
-      pl_alloc(v->p, b->name, tile, b->dtype, false);
+    pl_alloc(v->p, b->name, tile, b->mask ? AC_MASK : b->dtype, false);
   }
 }
 

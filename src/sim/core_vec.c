@@ -13,8 +13,6 @@ enum {
 };
 static uint32_t types_of(int op) {
   switch (op) {
-  case ACSIM_OP_ShiftLeft:
-  case ACSIM_OP_ShiftRight: return B16 | B32;
   case ACSIM_OP_AddRelu:
   case ACSIM_OP_SubRelu: return F | AC_BIT(AC_I16);
   case ACSIM_OP_AddReluCast:
@@ -24,15 +22,10 @@ static uint32_t types_of(int op) {
   case ACSIM_OP_AddDeqRelu: return AC_BIT(AC_I32);
   case ACSIM_OP_AccumulateSum: return F;
   case ACSIM_OP_Brcb:
-  case ACSIM_OP_Gather:
   case ACSIM_OP_Scatter:
   case ACSIM_OP_Copy:
   case ACSIM_OP_GatherMask: return F | B16 | B32 | AC_BIT(AC_BF16);
   case ACSIM_OP_Gatherb: return AC_BIT(AC_U16) | AC_BIT(AC_U32);
-  case ACSIM_OP_CreateVecIndex: return F | AC_BIT(AC_I16) | AC_BIT(AC_I32);
-  case ACSIM_OP_Compare:
-  case ACSIM_OP_CompareScalar: return F | AC_BIT(AC_I32);
-  case ACSIM_OP_MulAddDst:
   case ACSIM_OP_FusedMulAdd:
   case ACSIM_OP_FusedMulAddRelu: return F;
   default: break;

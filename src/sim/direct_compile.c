@@ -212,17 +212,17 @@ static int core_op(const char *asc) {
 static const struct {
   int dst, a, b, c, scalar; /* positions of the operands, -1: none */
 } forms[] = {
-    [AC_FORM_UNARY] = {0, 1, -1, -1, -1},    [AC_FORM_BINARY] = {0, 1, 2, -1, -1},
-    [AC_FORM_SCALAR] = {0, 1, -1, -1, 2},    [AC_FORM_FMA_SCALAR] = {0, 1, -1, -1, 2},
-    [AC_FORM_FILL] = {0, -1, -1, -1, 1},     [AC_FORM_IOTA] = {0, -1, -1, -1, 1},
-    [AC_FORM_CAST] = {0, 1, -1, -1, -1},     [AC_FORM_COMPARE] = {0, 1, 2, -1, -1},
-    [AC_FORM_COMPARE_S] = {0, 1, -1, -1, 2}, [AC_FORM_SELECT] = {0, 2, 3, 1, -1},
-    [AC_FORM_SELECT_S] = {0, 2, -1, 1, 3},   [AC_FORM_REDUCE] = {0, 1, 2, -1, -1},
-    [AC_FORM_COPY] = {0, 1, -1, -1, -1},     [AC_FORM_INDEX] = {0, -1, -1, -1, 1},
-    [AC_FORM_GATHER] = {0, 1, 2, -1, 3},     [AC_FORM_ROWS] = {0, 1, -1, -1, -1},
-    [AC_FORM_BLOCKS] = {0, 1, -1, -1, -1},   [AC_FORM_WHOLE] = {0, 1, -1, -1, -1},
-    [AC_FORM_TILE] = {0, 1, -1, -1, -1},     [AC_FORM_SORT] = {0, 1, 2, -1, -1},
-    [AC_FORM_MERGE] = {0, 1, -1, -1, 2},     [AC_FORM_PICK] = {0, 1, -1, -1, 2},
+    [AC_FORM_UNARY] = {0, 1, -1, -1, -1},  [AC_FORM_BINARY] = {0, 1, 2, -1, -1},
+    [AC_FORM_SCALAR] = {0, 1, -1, -1, 2},  [AC_FORM_FMA_SCALAR] = {0, 1, -1, -1, 2},
+    [AC_FORM_FILL] = {0, -1, -1, -1, 1},   [AC_FORM_CAST] = {0, 1, -1, -1, -1},
+    [AC_FORM_COMPARE] = {0, 1, 2, -1, -1}, [AC_FORM_COMPARE_S] = {0, 1, -1, -1, 2},
+    [AC_FORM_SELECT] = {0, 2, 3, 1, -1},   [AC_FORM_SELECT_S] = {0, 2, -1, 1, 3},
+    [AC_FORM_REDUCE] = {0, 1, 2, -1, -1},  [AC_FORM_COPY] = {0, 1, -1, -1, -1},
+    [AC_FORM_INDEX] = {0, -1, -1, -1, 1},  [AC_FORM_GATHER] = {0, 1, 2, -1, 3},
+    [AC_FORM_ROWS] = {0, 1, -1, -1, -1},   [AC_FORM_BLOCKS] = {0, 1, -1, -1, -1},
+    [AC_FORM_WHOLE] = {0, 1, -1, -1, -1},  [AC_FORM_TILE] = {0, 1, -1, -1, -1},
+    [AC_FORM_SORT] = {0, 1, 2, -1, -1},    [AC_FORM_MERGE] = {0, 1, -1, -1, 2},
+    [AC_FORM_PICK] = {0, 1, -1, -1, 2},    [AC_FORM_FMA] = {0, 1, 2, -1, -1},
 };
 /* Values of AscendC's SELMODE. */
 enum { SELECT_SCALAR = 1, SELECT_TENSOR = 2 };
@@ -240,7 +240,6 @@ static void count(comp *c, const ac_astmt *s, ac_dinst *i, ac_form form) {
   wide = wide || form == AC_FORM_INDEX || form == AC_FORM_GATHER || form == AC_FORM_PICK || form == AC_FORM_MERGE;
   i->count = expr(c, s->count, AC_AT_INT);
   i->how = s->count->kind == AC_AE_INT && form != AC_FORM_REDUCE ? AC_DC_EXACT : wide ? AC_DC_UINT32 : AC_DC_INT32;
-  if (form == AC_FORM_IOTA) i->how = AC_DC_UINT32;
 }
 
 static ac_dinst *instruction(comp *c, const ac_astmt *s) {

@@ -119,7 +119,7 @@ static void elementwise(program *g) {
   head(g, scalar ? "n, per_core, tile, s" : "n, per_core, tile");
   ac_puts(&g->text, "    start = pid * per_core\n    end = min(start + per_core, n)\n");
   buffers(g, "tile", more, narrow);
-  if (!g->ints) ac_puts(&g->text, "    mask = tl.alloc_ub(tile, dtype=tl.uint8)\n");
+  if (!g->ints) ac_puts(&g->text, "    mask = tl.alloc_ub(tile, dtype=tl.mask)\n");
   if (scalar && next(2))
     ac_puts(&g->text,
             "    if pid % 2 == 1 and s > 0.25:\n        s = s * 0.5 - 1.0\n    else:\n        s = s / 3.0\n");
@@ -143,7 +143,7 @@ static void rows(program *g) {
   buffers(g, "cols", more, false);
   ac_puts(
       &g->text,
-      "    mask = tl.alloc_ub(cols, dtype=tl.uint8)\n    w = tl.alloc_ub(cols, dtype=tl.float32)\n    t = s * 2.0\n"
+      "    mask = tl.alloc_ub(cols, dtype=tl.mask)\n    w = tl.alloc_ub(cols, dtype=tl.float32)\n    t = s * 2.0\n"
       "    for r in range(pid * per_core, min((pid + 1) * per_core, rows)):\n        off = r * cols + tl.arange(0, "
       "cols)\n");
   copies(g, "        ", "off", false);

@@ -439,7 +439,7 @@ static const tcase indexed[] = {
     {"compress", "mf", "cf 1i",
      "tl.duplicate(y0, -1.0)\ntl.vcopy(line, x0[0])\ntl.vcompare_scalar(m, line, 0.5, \"gt\")\nn = tl.compress(y0, "
      "line, m)\ntl.insert_scalar(y1, 0, n)",
-     "line = tl.alloc_ub(ccap, tl.float32)\nm = tl.alloc_ub(tl.cdiv(ccap, 8), tl.uint8)", ref_compress, 0},
+     "line = tl.alloc_ub(ccap, tl.float32)\nm = tl.alloc_ub(ccap, tl.mask)", ref_compress, 0},
 };
 static void by_index(void **s) {
   (void)s;

@@ -287,7 +287,7 @@ static void annotations(void **unused) {
   assert_int_equal(cast->inst, AC_I_CAST);
   assert_int_equal(cast->round, AC_RN_NONE);
   assert_int_equal(cmp->inst, AC_I_CMPS); /* a scalar third operand picks the scalar form */
-  assert_int_equal(cmp->args[0]->buffer->dtype, AC_U8);
+  assert_int_equal(cmp->args[0]->buffer->dtype, AC_MASK);
   assert_non_null(cmp->args[cmp->n_args - 1]);
   ac_arena_free(w.a);
 }

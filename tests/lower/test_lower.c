@@ -331,48 +331,6 @@ static void placement(void **state) {
   }
 }
 
-/* Planners leave room for the scratch of prims.def: what the lowering takes is neither more nor less. */
-static void scratch(void **state) {
-  (void)state;
-  static const struct {
-    const char *name, *sig;
-    int scratch;
-  } prims[] = {
-#define P(id, name, sig, where, scratch) {name, sig, scratch},
-#include "craft/prims.def"
-#undef P
-  };
-  int composed = 0;
-  for (size_t i = 0; i < AC_COUNT(prims); i++) {
-    if (strncmp(prims[i].sig, "dst:B src:B ", 12) != 0 || strstr(prims[i].sig, "axis:")) continue;
-    if (!strcmp(prims[i].name, "gather") || !strcmp(prims[i].name, "compress"))
-      continue; /* moves along axes have rooms of their own */
-    work w;
-    begin(&w);
-    bool scalar = strstr(prims[i].sig, "scalar") != NULL;
-    ac_program *p = lower_body(
-        &w, ac_sprintf(w.a,
-                       "    a = tl.alloc_ub(4096, tl.float32)\n    b = tl.alloc_ub(4096, tl.float32)\n"
-                       "    with tl.copyin():\n        tl.load(x + tl.arange(0, 4096), a)\n    with tl.compute():\n"
-                       "        tl.%s(b, a%s)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 4096), b)\n",
-                       prims[i].name, scalar ? ", 3.0" : ""));
-    assert_non_null(p);
-    int taken = 0;
-    const ac_akernel *k = p->kernels.data[0];
-    for (size_t j = 0; j < k->buffers.len; j++) {
-      const ac_aexpr *n = k->buffers.data[j].elements;
-      if (strncmp(k->buffers.data[j].name, "acScratch", 9) != 0) continue;
-      assert_true(n->kind == AC_AE_INT && n->i == AC_SCRATCH_LANES);
-      taken++;
-    }
-    if (taken != prims[i].scratch)
-      fail_msg("%s: %d scratch buffers, %d in the table", prims[i].name, taken, prims[i].scratch);
-    composed += taken > 0;
-    ac_arena_free(w.a);
-  }
-  assert_true(composed > 0);
-}
-
 /* Scalars: a block's result used later is a member; two loops may reuse a name; a value from two branches is declared before them. */
 static void scalars(void **state) {
   (void)state;
@@ -442,13 +400,6 @@ static void refusals(void **state) {
        "tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
        "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n",
        AC0602},
-      /* tanh is computed in float32 */
-      {"@ascend_kernel\ndef k(x: tl.float16, y: tl.float16, n):\n    a = tl.alloc_ub(64, tl.float16)\n    b = "
-       "tl.alloc_ub(64, tl.float16)\n    with tl.copyin():\n"
-       "        tl.load(x + tl.arange(0, 64), a)\n    with tl.compute():\n        tl.vtanh(b, a)\n    with "
-       "tl.copyout():\n        tl.store(y + tl.arange(0, 64), b)\n\n\n"
-       "def host(x: tl.float16, y: tl.float16):\n    k[1](x, y, 64)\n",
-       AC0603},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;
@@ -504,10 +455,9 @@ static void bad_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(golden),       cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
-      cmocka_unit_test(placement),    cmocka_unit_test(scratch),       cmocka_unit_test(scalars),
-      cmocka_unit_test(block_counts), cmocka_unit_test(refusals),      cmocka_unit_test(dumps),
-      cmocka_unit_test(bad_names),
+      cmocka_unit_test(golden),    cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
+      cmocka_unit_test(placement), cmocka_unit_test(scalars),       cmocka_unit_test(block_counts),
+      cmocka_unit_test(refusals),  cmocka_unit_test(dumps),         cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

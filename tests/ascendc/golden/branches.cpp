@@ -7,11 +7,9 @@ __aicore__ inline int64_t AcMin(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-// Division toward minus infinity.
-__aicore__ inline int64_t AcFloorDiv(int64_t a, int64_t b)
+__aicore__ inline int64_t AcCeilDiv(int64_t a, int64_t b)
 {
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+    return a <= 0 ? -(-a / b) : (a - 1) / b + 1;
 }
 
 __aicore__ inline int64_t AcAlignUp(int64_t a, int64_t to)
@@ -94,10 +92,8 @@ public:
         yGm.SetGlobalBuffer((__gm__ float *)y_ptr);
         pipe->InitBuffer(xQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 256));
         pipe->InitBuffer(yQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 32));
-        pipe->InitBuffer(maskBuf, AcBytes(AcFloorDiv(tile, 8) + 32, 1, 32));
-        pipe->InitBuffer(acScratch0Buf, AcBytes(AcMin(tile, 2048), 4, 32));
-        pipe->InitBuffer(acScratch1Buf, AcBytes(AcMin(tile, 2048), 4, 32));
-        pipe->InitBuffer(acScratch2Buf, AcBytes(AcMin(tile, 2048), 4, 32));
+        pipe->InitBuffer(maskBuf, AcBytes(AcCeilDiv(tile, 256) * 32, 1, 32));
+        pipe->InitBuffer(acScratchBuf, AcBytes(6144, 4, 256));
     }
 
     __aicore__ inline void Process()
@@ -125,9 +121,7 @@ private:
 
     __aicore__ inline void Compute1(int64_t c)
     {
-        AscendC::LocalTensor<float> acScratch0 = acScratch0Buf.Get<float>();
-        AscendC::LocalTensor<float> acScratch1 = acScratch1Buf.Get<float>();
-        AscendC::LocalTensor<float> acScratch2 = acScratch2Buf.Get<float>();
+        AscendC::LocalTensor<float> acScratch = acScratchBuf.Get<float>();
         AscendC::LocalTensor<float> x = xQueue.DeQue<float>();
         AscendC::LocalTensor<float> y = yQueue.AllocTensor<float>();
         AscendC::LocalTensor<uint8_t> mask = maskBuf.Get<uint8_t>();
@@ -136,30 +130,30 @@ private:
         // vtanh
         for (int64_t acLane = 0; acLane < c; acLane += 2048) {
             int64_t acCount = AcMin(2048, c - acLane);
-            AscendC::Muls(acScratch0, y[acLane], 1.0f, static_cast<int32_t>(acCount));
-            AscendC::Mins(acScratch0, acScratch0, 7.905311f, static_cast<int32_t>(acCount));
-            AscendC::Maxs(acScratch0, acScratch0, -7.905311f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch1, acScratch0, acScratch0, static_cast<int32_t>(acCount));
-            AscendC::Muls(acScratch2, acScratch1, -2.760769e-16f, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, 2.0001882e-13f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch2, acScratch2, acScratch1, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, -8.604673e-11f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch2, acScratch2, acScratch1, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, 5.122298e-08f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch2, acScratch2, acScratch1, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, 1.4857226e-05f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch2, acScratch2, acScratch1, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, 0.00063726207f, static_cast<int32_t>(acCount));
-            AscendC::Mul(acScratch2, acScratch2, acScratch1, static_cast<int32_t>(acCount));
-            AscendC::Adds(acScratch2, acScratch2, 0.0048935255f, static_cast<int32_t>(acCount));
-            AscendC::Muls(y[acLane], acScratch1, 1.1982584e-06f, static_cast<int32_t>(acCount));
+            AscendC::Muls(acScratch, y[acLane], 1.0f, static_cast<int32_t>(acCount));
+            AscendC::Mins(acScratch, acScratch, 7.905311f, static_cast<int32_t>(acCount));
+            AscendC::Maxs(acScratch, acScratch, -7.905311f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[2048], acScratch, acScratch, static_cast<int32_t>(acCount));
+            AscendC::Muls(acScratch[4096], acScratch[2048], -2.760769e-16f, static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], 2.0001882e-13f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[4096], acScratch[4096], acScratch[2048], static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], -8.604673e-11f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[4096], acScratch[4096], acScratch[2048], static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], 5.122298e-08f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[4096], acScratch[4096], acScratch[2048], static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], 1.4857226e-05f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[4096], acScratch[4096], acScratch[2048], static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], 0.00063726207f, static_cast<int32_t>(acCount));
+            AscendC::Mul(acScratch[4096], acScratch[4096], acScratch[2048], static_cast<int32_t>(acCount));
+            AscendC::Adds(acScratch[4096], acScratch[4096], 0.0048935255f, static_cast<int32_t>(acCount));
+            AscendC::Muls(y[acLane], acScratch[2048], 1.1982584e-06f, static_cast<int32_t>(acCount));
             AscendC::Adds(y[acLane], y[acLane], 0.00011853471f, static_cast<int32_t>(acCount));
-            AscendC::Mul(y[acLane], y[acLane], acScratch1, static_cast<int32_t>(acCount));
+            AscendC::Mul(y[acLane], y[acLane], acScratch[2048], static_cast<int32_t>(acCount));
             AscendC::Adds(y[acLane], y[acLane], 0.0022684347f, static_cast<int32_t>(acCount));
-            AscendC::Mul(y[acLane], y[acLane], acScratch1, static_cast<int32_t>(acCount));
+            AscendC::Mul(y[acLane], y[acLane], acScratch[2048], static_cast<int32_t>(acCount));
             AscendC::Adds(y[acLane], y[acLane], 0.004893525f, static_cast<int32_t>(acCount));
-            AscendC::Div(y[acLane], acScratch2, y[acLane], static_cast<int32_t>(acCount));
-            AscendC::Mul(y[acLane], y[acLane], acScratch0, static_cast<int32_t>(acCount));
+            AscendC::Div(y[acLane], acScratch[4096], y[acLane], static_cast<int32_t>(acCount));
+            AscendC::Mul(y[acLane], y[acLane], acScratch, static_cast<int32_t>(acCount));
             AscendC::Mins(y[acLane], y[acLane], 1.0f, static_cast<int32_t>(acCount));
             AscendC::Maxs(y[acLane], y[acLane], -1.0f, static_cast<int32_t>(acCount));
         }
@@ -180,9 +174,7 @@ private:
     AscendC::TQue<AscendC::TPosition::VECIN, 2> xQueue;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> yQueue;
     AscendC::TBuf<AscendC::TPosition::VECCALC> maskBuf;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratch0Buf;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratch1Buf;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratch2Buf;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratchBuf;
     AscendC::GlobalTensor<float> xGm;
     AscendC::GlobalTensor<float> yGm;
     int64_t n;

@@ -49,7 +49,7 @@ public:
         pipe->InitBuffer(yQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(cols, 4, 32));
         pipe->InitBuffer(tBuf, AcBytes(cols, 4, 32));
         pipe->InitBuffer(acWorkBuf, AcBytes(AcAlignUp(AcCeilDiv(cols, 64) * 2, 8), 4, 32));
-        pipe->InitBuffer(acScratch0Buf, AcBytes(AcMin(cols, 2048), 4, 32));
+        pipe->InitBuffer(acScratchBuf, AcBytes(2048, 4, 256));
     }
 
     __aicore__ inline void Process()
@@ -77,7 +77,7 @@ private:
 
     __aicore__ inline void Compute1()
     {
-        AscendC::LocalTensor<float> acScratch0 = acScratch0Buf.Get<float>();
+        AscendC::LocalTensor<float> acScratch = acScratchBuf.Get<float>();
         AscendC::LocalTensor<float> acWork = acWorkBuf.Get<float>();
         AscendC::LocalTensor<float> x = xQueue.DeQue<float>();
         AscendC::LocalTensor<float> y = yQueue.AllocTensor<float>();
@@ -93,8 +93,8 @@ private:
         // vdiv_scalar
         for (int64_t acLane = 0; acLane < cols; acLane += 2048) {
             int64_t acCount = AcMin(2048, cols - acLane);
-            AscendC::Duplicate(acScratch0, s, static_cast<int32_t>(acCount));
-            AscendC::Div(y[acLane], y[acLane], acScratch0, static_cast<int32_t>(acCount));
+            AscendC::Duplicate(acScratch, s, static_cast<int32_t>(acCount));
+            AscendC::Div(y[acLane], y[acLane], acScratch, static_cast<int32_t>(acCount));
         }
         yQueue.EnQue(y);
         xQueue.FreeTensor(x);
@@ -114,7 +114,7 @@ private:
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> yQueue;
     AscendC::TBuf<AscendC::TPosition::VECCALC> tBuf;
     AscendC::TBuf<AscendC::TPosition::VECCALC> acWorkBuf;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratch0Buf;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> acScratchBuf;
     AscendC::GlobalTensor<float> xGm;
     AscendC::GlobalTensor<float> yGm;
     int64_t rows;

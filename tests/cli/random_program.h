@@ -629,7 +629,7 @@ static inline char *random_program(choices *c, const random_ops *ops) {
     ac_printf(&out, "    %s = tl.alloc_ub(%s, tl.%s%s)\n", g.buf[i].name, shape, ac_dtypes[g.buf[i].dtype].name,
               pins[draw(c, AC_COUNT(pins))]);
   }
-  if (g.mask) ac_puts(&out, "    mask = tl.alloc_ub(tl.cdiv(tile, 8), tl.uint8)\n");
+  if (g.mask) ac_puts(&out, "    mask = tl.alloc_ub(tile, tl.mask)\n");
   if (g.work) ac_puts(&out, "    red = tl.alloc_ub(8, tl.float32)\n    work = tl.alloc_ub(tile, tl.float32)\n");
   if (f == R_LONG) ac_puts(&out, "    acc = tl.alloc_ub(tile, tl.float32)\n");
   if (f == R_JOINED) ac_puts(&out, "    share = tl.alloc_ub(8, tl.float32)\n");

@@ -137,7 +137,7 @@ typedef struct acsim_block {
   double peak_value;                /* GetReduceMaxMinCount */
   int64_t peak_index, gather_count; /* ...; GetGatherMaskRemainCount */
   uint16_t merged[4];               /* GetMrgSortResult */
-  uint64_t deq_scale;               /* SetDeqScale */
+  uint64_t deq_scale;               /* SetDeqScale: one register, whichever form it holds */
   uint64_t address[8][8];           /* VA0 .. VA7 */
   uint16_t generation;
   void *scratch[6]; /* of the library's functions */
@@ -146,7 +146,7 @@ typedef struct acsim_block {
   int64_t undefined_n;
   ac_arena *arena;
   jmp_buf leave;
-  bool deq_set, deq_vector_set;             /* SetDeqScale has been called, in its scalar and its vector form */
+  uint8_t deq_form;                         /* the last SetDeqScale: ACSIM_DEQ_... */
   acsim_local deq_vector;                   /* the 16 words of the vector form */
   int8_t saturation;                        /* CTRL bit 48: 0 the session's setting, 1 saturate, 2 do not */
   bool bypass;                              /* a scalar access past the data cache is under way */
@@ -297,6 +297,8 @@ acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
 /* The tensor that an access at p through g belongs to: the one with g's base, wherever p is; without one, the one at p. */
 acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *p);
 void acsim_gm_report(acsim_session *s);
+
+enum { ACSIM_DEQ_NONE, ACSIM_DEQ_HALF, ACSIM_DEQ_WORD, ACSIM_DEQ_VECTOR };
 
 /* Do half and bfloat16 results saturate now? */
 static inline bool acsim_saturates(const acsim_block *b) {

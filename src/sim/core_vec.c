@@ -57,6 +57,7 @@ static bool check_types(const call *c) {
                 v->mode < AC_COUNT(modes) ? modes[v->mode] : "an unknown mode", chip->soc);
     return rounds != 0;
   }
+  if (v->op == ACSIM_OP_CastDeq && ok && deq) return acsim_vec_deq_ready(c);
   if (v->op == ACSIM_OP_CastDeq && v->type == ACSIM_I16)
     ok = v->dst_type == ACSIM_I8 || v->dst_type == ACSIM_U8;
   else if (v->op == ACSIM_OP_CastDeq || v->op == ACSIM_OP_AddDeqRelu)
@@ -78,6 +79,11 @@ static bool same_memory(const acsim_local *a, const acsim_local *b) {
   return a->mem == b->mem;
 }
 
+/* Conversions to another size read a repeat before they write it. */
+static bool converts(int op) {
+  return op == ACSIM_OP_Cast || op == ACSIM_OP_CastDeq || op == ACSIM_OP_AddDeqRelu;
+}
+
 /* May dst and src of a contiguous instruction overlap like this? Within a repeat they must be the same or apart (a Cast to another size may
  * overlap: it reads a repeat before it writes it), and no repeat may read what an earlier one wrote. (asc-devkit docs/zh,
  * general constraints.) */
@@ -86,7 +92,7 @@ static bool overlap_ok(const call *c, const acsim_local *src, int es, int64_t n)
   int64_t d = start(dst), s = start(src), ds = c->ds, L = c->lanes;
   if (!same_memory(dst, src) || d + n * ds <= s || s + n * es <= d) return true;
   if (d == s && ds == es) return true;
-  bool strict = c->v->op != ACSIM_OP_Cast || ds == es;
+  bool strict = !converts(c->v->op) || ds == es;
   for (int64_t at = 0; at < n; at += L) {
     int64_t m = n - at < L ? n - at : L;
     int64_t s0 = s + at * es, s1 = s0 + m * es, d0 = d + at * ds, d1 = d0 + m * ds;
@@ -95,7 +101,7 @@ static bool overlap_ok(const call *c, const acsim_local *src, int es, int64_t n)
   }
   return true;
 }
-static void check_overlap(const call *c, const acsim_local *src, int es, int64_t n, const char *what) {
+void acsim_vec_check_contiguous(const call *c, const acsim_local *src, int es, int64_t n, const char *what) {
   if (overlap_ok(c, src, es, n)) return;
   acsim_fault(c->b->s, c->b, "overlap", c->at,
               "%s: dst (byte %u of its memory) and %s (byte %u) overlap, but are not the same: the instruction reads "
@@ -182,6 +188,7 @@ static void compute(const call *c, void *d, const void *a, const void *b, int64_
     break;
   }
   case ACSIM_OP_Duplicate: acsim_math_fill(v->dst_type, d, v->f, v->i, n); break;
+  case ACSIM_OP_CastDeq: acsim_vec_deq_half(c, d, a, NULL, n); break; /* int16: acsim_vec_cast_deq */
   case ACSIM_OP_AddDeqRelu: acsim_vec_deq_half(c, d, a, b, n); break;
   case ACSIM_OP_Cast:
     if (v->type == ACSIM_I32 && v->dst_type == ACSIM_F16) {
@@ -223,15 +230,21 @@ static void known_bits(const call *c, int64_t bytes) {
     memmove(d, sa, (size_t)bytes);
 }
 
-/* A Cast that overlaps itself works repeat by repeat, as the unit does. */
+/* A conversion that overlaps itself works repeat by repeat, as the unit does. */
 static void cast_in_place(const call *c, int64_t n) {
   uint8_t tmp[REPEAT_BYTES];
   for (int64_t at = 0; at < n; at += c->lanes) {
     int64_t m = n - at < c->lanes ? n - at : c->lanes;
-    const uint8_t *from = acsim_data(c->b, c->v->a, at * c->es);
-    acsim_vec_compute(c, tmp, from, from, m); /* a Cast has one source */
+    const uint8_t *from = acsim_data(c->b, c->v->a, at * c->es),
+                  *more = c->v->b ? acsim_data(c->b, c->v->b, at * c->es) : from;
+    acsim_vec_compute(c, tmp, from, more, m);
     memcpy(acsim_data(c->b, c->v->dst, at * c->ds), tmp, (size_t)(m * c->ds));
   }
+}
+
+static bool meet(const call *c, const acsim_local *src, int64_t n) {
+  const acsim_local *dst = c->v->dst;
+  return src && same_memory(dst, src) && start(dst) < start(src) + n * c->es && start(src) < start(dst) + n * c->ds;
 }
 
 static void elementwise(const call *c) {
@@ -247,87 +260,17 @@ static void elementwise(const call *c) {
     acsim_settle(c->b, v->dst, 0, n * c->ds);
     return;
   }
-  if (v->a) check_overlap(c, v->a, c->es, n, v->b ? "src0" : "src");
-  if (v->b) check_overlap(c, v->b, c->es, n, "src1");
+  if (v->a) acsim_vec_check_contiguous(c, v->a, c->es, n, v->b ? "src0" : "src");
+  if (v->b) acsim_vec_check_contiguous(c, v->b, c->es, n, "src1");
   const uint8_t *lanes = bitwise(v->op) ? NULL : acsim_undefined_lanes(c, reads_dst(v->op), n);
   uint8_t *d = acsim_data(c->b, v->dst, 0);
-  bool meet = v->a && same_memory(v->dst, v->a) && start(v->dst) < start(v->a) + n * c->es &&
-              start(v->a) < start(v->dst) + n * c->ds;
   if (bitwise(v->op)) known_bits(c, n * c->ds); /* before it writes over its sources */
-  if (v->op == ACSIM_OP_Cast && meet && c->ds != c->es)
+  if (converts(v->op) && (meet(c, v->a, n) || meet(c, v->b, n)) && c->ds != c->es)
     cast_in_place(c, n);
   else
     acsim_vec_compute(c, d, v->a ? acsim_data(c->b, v->a, 0) : NULL, v->b ? acsim_data(c->b, v->b, 0) : NULL, n);
   if (!bitwise(v->op)) mark(c, v->dst, 0, n * c->ds);
   acsim_undefined_mark(c, lanes, n);
-}
-
-/* ---- compare and select ---- */
-
-/* Lane i of a 256-byte-per-repeat select: which mask bit it looks at. Mode 0 has one mask for every repeat. */
-static int64_t mask_bit(const call *c, int64_t i) {
-  return c->v->mode == 0 ? i % c->lanes : i;
-}
-
-static void select_lane(const call *c, int64_t bit, uint8_t *d, uint8_t *dst_state, const uint8_t *a,
-                        const uint8_t *as, const uint8_t *b, const uint8_t *bs, int64_t *undefined) {
-  const acsim_local *m = c->v->c;
-  unsigned on = acsim_data(c->b, m, bit / 8)[0] >> bit % 8 & 1,
-           known = acsim_state(c->b, m, bit / 8)[0] >> bit % 8 & 1;
-  const uint8_t *from = on ? a : b, *state = on ? as : bs;
-  if (!known || (state && !acsim_all_written(state, c->es))) (*undefined)++;
-  memcpy(d, from, (size_t)c->es);
-  memset(dst_state, 0xff, (size_t)c->es);
-}
-
-static void report_undefined(const call *c, int64_t undefined, int64_t n) {
-  if (undefined)
-    acsim_fault(c->b->s, c->b, "read-poison", c->at,
-                "Select: %lld of %lld lanes use a mask bit or a value that was never written", (long long)undefined,
-                (long long)n);
-}
-
-static void note_select(const call *c) {
-  if (c->v->mode == 0 || c->b->select_used) return;
-  c->b->select_used = true;
-  c->b->select_at = c->at;
-}
-
-/* Is every bit and value that a select may look at defined? The usual case, and the fast one. */
-static bool select_defined(const call *c, int64_t n, int64_t bits) {
-  const acsim_vector *v = c->v;
-  return acsim_all_written(acsim_state(c->b, v->c, 0), (bits + 7) / 8) &&
-         acsim_all_written(acsim_state(c->b, v->a, 0), n * c->es) &&
-         (!v->b || acsim_all_written(acsim_state(c->b, v->b, 0), n * c->es));
-}
-
-static void select_count(const call *c) {
-  const acsim_vector *v = c->v;
-  int64_t n = v->count, bits = v->mode == 0 && n > c->lanes ? c->lanes : n, undefined = 0;
-  acsim_access x[] = {{"dst", v->dst, 0, n * c->es, BLOCK_BYTES, ACSIM_WRITE},
-                      {"selMask", v->c, 0, (bits + 7) / 8, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT},
-                      {"src0", v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT},
-                      {"src1", v->b ? v->b : v->a, 0, n * c->es, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT}};
-  if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, v->b ? 4 : 3)) return;
-  note_select(c);
-  check_overlap(c, v->a, c->es, n, "src0");
-  if (v->b) check_overlap(c, v->b, c->es, n, "src1");
-  acsim_vec_check_mask(c, v->mode == 0 ? 0 : c->lanes / 8);
-  uint8_t scalar[8] = {0};
-  if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
-  if (select_defined(c, n, bits)) {
-    acsim_math_select(c->es, acsim_data(c->b, v->dst, 0), acsim_data(c->b, v->c, 0), v->mode == 0 ? c->lanes : n,
-                      acsim_data(c->b, v->a, 0), v->b ? acsim_data(c->b, v->b, 0) : NULL, scalar, n);
-    mark(c, v->dst, 0, n * c->es);
-    return;
-  }
-  for (int64_t i = 0; i < n; i++) {
-    int64_t o = i * c->es;
-    select_lane(c, mask_bit(c, i), acsim_data(c->b, v->dst, o), acsim_state(c->b, v->dst, o),
-                acsim_data(c->b, v->a, o), acsim_state(c->b, v->a, o), v->b ? acsim_data(c->b, v->b, o) : scalar,
-                v->b ? acsim_state(c->b, v->b, o) : NULL, &undefined);
-  }
-  report_undefined(c, undefined, n);
 }
 
 /* ---- the repeat form ---- */
@@ -451,39 +394,6 @@ static void elementwise_repeat(const call *c) {
     }
   }
   if (!c->both) acsim_undefined_report(c, u);
-}
-
-static void select_repeat(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  int64_t undefined = 0, all = 0;
-  uint8_t scalar[8] = {0};
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
-  if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
-  note_select(c);
-  int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)(c->from + r->repeat) * c->lanes) / 8;
-  acsim_access m = {"selMask", v->c, 0, mask_bytes, BLOCK_BYTES, ACSIM_READ | ACSIM_SOFT};
-  if (r->repeat && !acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &m, 1)) return;
-  acsim_vec_check_mask(c, v->mode == 0 ? 0 : c->lanes / 8);
-  for (int k = c->from; k < c->from + r->repeat; k++) {
-    int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
-            ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->es, r->dst_block, ACSIM_WRITE)) return;
-    if (!acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ | ACSIM_SOFT)) return;
-    if (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ | ACSIM_SOFT)) return;
-    for (int i = 0; i < c->lanes; i++) {
-      if (!lane_on(r, i)) continue;
-      int64_t d = od + lane_offset(i, c->es, r->dst_block), a = oa + lane_offset(i, c->es, r->a_block);
-      int64_t b = ob + lane_offset(i, c->es, r->b_block);
-      select_lane(c, mask_bit(c, (int64_t)k * c->lanes + i), acsim_data(c->b, v->dst, d),
-                  acsim_state(c->b, v->dst, d), acsim_data(c->b, v->a, a), acsim_state(c->b, v->a, a),
-                  v->b ? acsim_data(c->b, v->b, b) : scalar, v->b ? acsim_state(c->b, v->b, b) : NULL, &undefined);
-      all++;
-    }
-  }
-  report_undefined(c, undefined, all);
 }
 
 /* ---- reductions ---- */
@@ -808,18 +718,18 @@ static uint64_t one_repeat_call(const call *c) {
       break;
     } /* FALLTHROUGH */
   case ACSIM_OP_CompareScalar: acsim_vec_compare_repeat(c); break;
-  case ACSIM_OP_Select:
-    if (c->v->c)
-      select_repeat(c);
-    else
-      acsim_vec_select_register(c);
-    break;
+  case ACSIM_OP_Select: acsim_vec_select(c); break;
   case ACSIM_OP_Gather: acsim_vec_gather(c); break;
   case ACSIM_OP_Scatter: acsim_vec_scatter(c); break;
   case ACSIM_OP_Gatherb: acsim_vec_gatherb(c); break;
   case ACSIM_OP_CreateVecIndex: acsim_vec_iota_repeat(c); break;
   case ACSIM_OP_AccumulateSum: acsim_vec_accumulate(c); break;
-  case ACSIM_OP_CastDeq: acsim_vec_cast_deq(c); break;
+  case ACSIM_OP_CastDeq:
+    if (c->v->type == ACSIM_I16)
+      acsim_vec_cast_deq(c);
+    else
+      elementwise_repeat(c);
+    break;
   case ACSIM_OP_WholeReduceSum:
   case ACSIM_OP_WholeReduceMax:
   case ACSIM_OP_WholeReduceMin: whole_reduce(c); break;
@@ -965,10 +875,15 @@ uint64_t acsim_vec(const acsim_vector *v, const char *file, int32_t line) {
   acsim_time_vector(c.b, v, (v->count + c.lanes - 1) / c.lanes);
   c.b->vector_elements += v->count;
   switch (v->op) {
-  case ACSIM_OP_CastDeq: counted_repeats(&c); break;
+  case ACSIM_OP_CastDeq:
+    if (v->type == ACSIM_I16)
+      counted_repeats(&c);
+    else
+      elementwise(&c);
+    break;
   case ACSIM_OP_Compare:
   case ACSIM_OP_CompareScalar: acsim_vec_compare(&c); break;
-  case ACSIM_OP_Select: select_count(&c); break;
+  case ACSIM_OP_Select: acsim_vec_select_count(&c); break;
   case ACSIM_OP_ReduceSum:
   case ACSIM_OP_ReduceMax:
   case ACSIM_OP_ReduceMin: reduce_count(&c); break;

@@ -41,6 +41,8 @@ static inline void mark(const call *c, const acsim_local *t, int64_t off, int64_
 }
 bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *t, int64_t off, int bytes,
                             int block_stride, int how);
+/* May operands of a count form overlap as dst and this source do? Else a fault. */
+void acsim_vec_check_contiguous(const call *c, const acsim_local *src, int es, int64_t n, const char *what);
 bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t, int align);
 void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
                              int block_stride);
@@ -77,9 +79,11 @@ void acsim_vec_scatter(const call *c);
 void acsim_vec_gatherb(const call *c);
 void acsim_vec_iota_repeat(const call *c);
 void acsim_vec_compare_register(const call *c);
-void acsim_vec_select_register(const call *c);
 void acsim_vec_accumulate(const call *c);
 
+/* core_vec_select.c */
+void acsim_vec_select(const call *c);
+void acsim_vec_select_count(const call *c);
 /* core_vec_compare.c */
 void acsim_vec_compare(const call *c);
 void acsim_vec_compare_repeat(const call *c);

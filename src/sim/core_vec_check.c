@@ -70,10 +70,14 @@ typedef struct {
   const acsim_local *t;
   int bytes;
   int64_t block, repeat; /* bytes between blocks, between repeats */
+  int half;              /* of CastDeq's dst: 16 bytes of each block from here on, plus 1; 0: whole blocks */
 } operand;
 static int64_t at_of(const operand *o, int64_t k, int lane) {
-  int per = BLOCK_BYTES / o->bytes;
-  return o->t->addr + k * o->repeat + lane / per * o->block + (int64_t)(lane % per) * o->bytes;
+  int per = o->half ? BLOCK_BYTES / 2 : BLOCK_BYTES / o->bytes, skip = o->half ? o->half - 1 : 0;
+  return o->t->addr + k * o->repeat + lane / per * o->block + skip + (int64_t)(lane % per) * o->bytes;
+}
+static int half_of(const acsim_vector *v) {
+  return v->op != ACSIM_OP_CastDeq || v->type != ACSIM_I16 ? 0 : v->mode & 2 ? 17 : 1;
 }
 static int64_t last_of(const operand *o, const call *c, int64_t repeats) {
   return at_of(o, repeats - 1, c->lanes - 1) + o->bytes; /* blocks follow each other, or lie on each other */
@@ -165,7 +169,7 @@ static bool reduces(int op) {
 
 /* A block stride of 0 is not supported for dst (docs/zh, high-dimensional slicing): the blocks of a repeat would meet. */
 static void check_block_stride(const call *c, int64_t total) {
-  int per = BLOCK_BYTES / c->ds, first = -1;
+  int per = half_of(c->v) ? BLOCK_BYTES / 2 : BLOCK_BYTES / c->ds, first = -1;
   for (int i = 0; i < c->lanes; i++) {
     if (!lane_counts(c, total, 0, i)) continue;
     if (first >= 0 && i / per != first) {
@@ -185,10 +189,11 @@ void acsim_vec_check_overlap(const call *c, int64_t total) {
   bool strided = (lane_by_lane(v->op) || v->op == ACSIM_OP_CreateVecIndex) && !reduces(v->op);
   if (v->dst && strided && repeats > 0 && !r->dst_block) check_block_stride(c, total);
   if (!v->dst || !v->a || repeats <= 0 || !lane_by_lane(v->op) || reduces(v->op)) return;
-  operand d = {"dst", v->dst, c->ds, (int64_t)r->dst_block * BLOCK_BYTES, (int64_t)r->dst_repeat * BLOCK_BYTES};
-  operand a = {v->b ? "src0" : "src", v->a, c->es, (int64_t)r->a_block * BLOCK_BYTES,
-               (int64_t)r->a_repeat * BLOCK_BYTES};
-  operand b = {"src1", v->b, c->es, (int64_t)r->b_block * BLOCK_BYTES, (int64_t)r->b_repeat * BLOCK_BYTES};
+  operand d = {"dst",     v->dst, c->ds, (int64_t)r->dst_block * BLOCK_BYTES, (int64_t)r->dst_repeat * BLOCK_BYTES,
+               half_of(v)};
+  operand a = {
+      v->b ? "src0" : "src", v->a, c->es, (int64_t)r->a_block * BLOCK_BYTES, (int64_t)r->a_repeat * BLOCK_BYTES, 0};
+  operand b = {"src1", v->b, c->es, (int64_t)r->b_block * BLOCK_BYTES, (int64_t)r->b_repeat * BLOCK_BYTES, 0};
   if (!apart(c, &d, &a, repeats) && meets(c, &d, &a, repeats, total, may_chain(c, false))) report(c, &d, &a);
   if (v->b && !apart(c, &d, &b, repeats) && meets(c, &d, &b, repeats, total, may_chain(c, true))) report(c, &d, &b);
 }
@@ -206,7 +211,7 @@ static void write_results(const call *c, int64_t at, int64_t bytes, int group, i
 void acsim_vec_check_chain(const call *c, const char *name, const acsim_local *src, int64_t a_block, int64_t a_repeat,
                            int64_t step, int64_t bytes, int group, int64_t repeats) {
   const acsim_local *dst = c->v->dst;
-  operand s = {name, src, c->es, a_block * BLOCK_BYTES, a_repeat * BLOCK_BYTES}, d = {"dst", dst, 1, 0, 0};
+  operand s = {name, src, c->es, a_block * BLOCK_BYTES, a_repeat * BLOCK_BYTES, 0}, d = {"dst", dst, 1, 0, 0, 0};
   int64_t total = c->counted ? (int64_t)c->b->mask[0] : -1; /* counter mode comes in two parts: all with the first */
   if (c->counted && c->from) return;
   if (c->counted) repeats = (total + c->lanes - 1) / c->lanes;
@@ -277,7 +282,7 @@ void acsim_vec_check_mask(const call *c, int64_t step) {
   int64_t repeats = r ? c->from + r->repeat : (v->count + c->lanes - 1) / c->lanes, bits = c->lanes / 8;
   int64_t pitch = r ? r->dst_repeat * BLOCK_BYTES : REPEAT_BYTES,
           block = r ? r->dst_block * BLOCK_BYTES : BLOCK_BYTES;
-  operand d = {"dst", v->dst, c->ds, block, pitch};
+  operand d = {"dst", v->dst, c->ds, block, pitch, 0};
   if (repeats < 1 || v->dst->mem != v->c->mem || last_of(&d, c, repeats) <= v->c->addr ||
       v->c->addr + (repeats - 1) * step + bits <= v->dst->addr)
     return;
@@ -288,7 +293,7 @@ void acsim_vec_check_mask(const call *c, int64_t step) {
       if (lane_counts(c, n, k, i)) track_write(at_of(&d, k, i), c->ds, k);
     for (int i = 0; i < c->lanes; i++) {
       if (!lane_counts(c, n, k, i) || !reads_earlier(v->c->addr + k * step + i / 8, 1, k + 1)) continue;
-      operand m = {"selMask", v->c, 1, 0, 0};
+      operand m = {"selMask", v->c, 1, 0, 0, 0};
       report(c, &d, &m);
       return;
     }

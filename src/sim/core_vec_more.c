@@ -175,43 +175,6 @@ void acsim_vec_compare_register(const call *c) {
   }
 }
 
-static void report_undefined(const call *c, int64_t undefined) {
-  if (undefined)
-    acsim_fault(c->b->s, c->b, "read-poison", c->at,
-                "Select: %lld lanes use a bit of the compare mask register that nothing has set, or a value that was "
-                "never written",
-                (long long)undefined);
-}
-/* Every repeat uses the same register. */
-void acsim_vec_select_register(const call *c) {
-  const acsim_vector *v = c->v;
-  const acsim_repeat *r = v->repeat;
-  int64_t undefined = 0;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
-  for (int k = c->from; k < c->from + r->repeat; k++) {
-    int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
-            ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;
-    if (!acsim_vec_touch_repeat(c, "dst", v->dst, od, c->es, r->dst_block, ACSIM_WRITE) ||
-        !acsim_vec_touch_repeat(c, "src0", v->a, oa, c->es, r->a_block, ACSIM_READ | ACSIM_SOFT) ||
-        (v->b && !acsim_vec_touch_repeat(c, "src1", v->b, ob, c->es, r->b_block, ACSIM_READ | ACSIM_SOFT)))
-      return;
-    for (int i = 0; i < c->lanes; i++) {
-      if (!lane_on(r, i)) continue;
-      bool on = c->b->cmp_mask[i / 8] >> i % 8 & 1;
-      int64_t d = od + lane_offset(i, c->es, r->dst_block);
-      const acsim_local *src = on || !v->b ? v->a : v->b;
-      int64_t from = on || !v->b ? oa + lane_offset(i, c->es, r->a_block) : ob + lane_offset(i, c->es, r->b_block);
-      bool known = c->b->cmp_state[i / 8] >> i % 8 & 1; /* and of the values only the one that is taken */
-      undefined += !known || !acsim_all_written(acsim_state(c->b, src, from), c->es);
-      memmove(acsim_data(c->b, v->dst, d), acsim_data(c->b, src, from), (size_t)c->es);
-      mark(c, v->dst, d, c->es);
-    }
-  }
-  report_undefined(c, undefined);
-}
-
 void acsim_cmp_mask_get(const acsim_local *dst, const char *file, int32_t line) {
   acsim_block *b = acsim_here_at("GetCmpMask", AT);
   acsim_order_begin(b);
@@ -261,7 +224,7 @@ double acsim_accumulated(void) {
 void acsim_set_deq_scale(uint64_t bits) {
   acsim_block *b = acsim_here("SetDeqScale");
   b->deq_scale = bits;
-  b->deq_set = true;
+  b->deq_form = ACSIM_DEQ_HALF;
 }
 
 /* The buffer that an address in UB belongs to: of those that cover it the one that was made last. */

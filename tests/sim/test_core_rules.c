@@ -1,4 +1,5 @@
 /* Rules of the documents that fuzzing (tests/fuzz) found broken, one case each, through the C functions alone. */
+#include "../../sim/include/acsim/kernel_abi_basic.h"
 #include "sim/core_time.h"
 
 #include <setjmp.h>
@@ -420,6 +421,51 @@ static void select_misaligned(void) {
   acsim_vec(&v, HERE);
 }
 
+/* CastDeq of int16: a repeat is read before it is written, in either half of the blocks. mode: 1 words from memory, 2 the upper halves. */
+static void cast_deq_in_place(void) {
+  int16_t x[128];
+  for (int i = 0; i < 128; i++) x[i] = (int16_t)(i - 64);
+  acsim_repeat r = first(128, 1);
+  for (int upper = 0; upper < 2; upper++) {
+    memcpy(data(0), x, sizeof x);
+    acsim_set_deq_word(1, 3, 1);
+    vec(ACSIM_OP_CastDeq, ACSIM_I16, ACSIM_I8, &r, 0, 0, 0, -1, upper ? 2 : 0, 0);
+    for (int i = 0; i < 128; i++)
+      assert_int_equal(((int8_t *)data(0))[i / 16 * 32 + i % 16 + 16 * upper], i - 64 + 3);
+  }
+}
+static void cast_deq_stride_0(void) { /* 16 results are a block */
+  acsim_repeat r = first(32, 1);
+  r.dst_block = 0;
+  acsim_set_deq_word(1, 0, 1);
+  vec(ACSIM_OP_CastDeq, ACSIM_I16, ACSIM_I8, &r, 0, 1024, 0, -1, 0, 0);
+}
+static void cast_deq_on_words(void) {
+  acsim_local words = at(1024);
+  acsim_set_deq_vector(&words, (float[16]){1}, (int16_t[16]){0}, (uint8_t[16]){0}, HERE);
+  vec(ACSIM_OP_CastDeq, ACSIM_I16, ACSIM_U8, NULL, 128, 1024, 0, -1, 1, 0);
+}
+static void int4_in_place(void) { /* the second repeat's source is gone */
+  vec(ACSIM_OP_Cast, ACSIM_I4, ACSIM_F16, NULL, 256, 0, 0, -1, 0, 0);
+}
+static void int4_narrows_in_place(void) {
+  uint16_t one = 0x3c00, minus = 0xc000; /* 1, -2 */
+  for (int i = 0; i < 256; i++) memcpy(data((uint32_t)i * 2), i % 2 ? &minus : &one, 2);
+  vec(ACSIM_OP_Cast, ACSIM_F16, ACSIM_I4, NULL, 256, 0, 0, -1, 1, 0);
+  for (int i = 0; i < 128; i++) assert_int_equal(((uint8_t *)data(0))[i], 0xe1);
+}
+/* AddDeqRelu in place of its sources: a repeat is read before it is written; and no -0 */
+static void add_deq_relu_in_place(void) {
+  int32_t x[128];
+  for (int i = 0; i < 128; i++) x[i] = 64 - i;
+  memcpy(data(0), x, sizeof x);
+  acsim_set_deq_scale(0xbc00); /* -1 */
+  vec(ACSIM_OP_AddDeqRelu, ACSIM_I32, ACSIM_F16, NULL, 128, 0, 0, 0, 0, 0);
+  for (int i = 0; i < 128; i++)
+    assert_true(ac_f16_to_f32(((uint16_t *)data(0))[i]) == (float)(i > 64 ? 2 * (i - 64) : 0));
+  assert_int_equal(((uint16_t *)data(0))[64], 0);
+}
+
 static const struct {
   const char *name;
   rule_fn fn;
@@ -449,6 +495,12 @@ static const struct {
     GOOD(poison_decided),
     GOOD(poison_transposed),
     GOOD(sum_in_src1),
+    GOOD(cast_deq_in_place),
+    {"cast_deq_stride_0", cast_deq_stride_0, "field-limit"},
+    {"cast_deq_on_words", cast_deq_on_words, "overlap"},
+    {"int4_in_place", int4_in_place, "overlap"},
+    GOOD(int4_narrows_in_place),
+    GOOD(add_deq_relu_in_place),
     {"shift_too_far", shift_too_far, "field-limit"},
     {"gather_mask_pattern", gather_mask_pattern, "field-limit"},
     {"gatherb_float", gatherb_float, "no-such-dtype"},

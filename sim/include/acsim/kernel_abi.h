@@ -165,7 +165,7 @@ typedef struct {
   int64_t count;              /* elements; the repeat form ignores it */
   const acsim_repeat *repeat; /* NULL: the count form */
   uint8_t
-      by_register; /* the count form with isSetMask = false: the mask register says how many, and the count nothing */
+      by_register; /* the count form with isSetMask = false: the mask register says how many, and the count nothing; Select: CMPMASK has the scalar */
 } acsim_vector;
 
 /* One vector instruction. Returns what GatherMask counts, else 0. */

@@ -77,6 +77,16 @@ void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTe
   v.mode = static_cast<uint8_t>(selMode);
   acsim::run(v, acsim::repeat_of<false>(uint64_t(0), repeatTime, p), file, line);
 }
+/* Mode 1: the scalar is in CMPMASK. */
+template <typename T, typename U>
+void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0, uint8_t repeatTime,
+            const BinaryRepeatParams &p, ACSIM_AT) {
+  acsim_vector v = acsim::make<T, T>(ACSIM_OP_Select, &dst.view_, &src0.view_, nullptr);
+  v.c = &selMask.view_;
+  v.mode = static_cast<uint8_t>(SELMODE::VSEL_TENSOR_SCALAR_MODE);
+  v.by_register = 1;
+  acsim::run(v, acsim::repeat_of<false>(uint64_t(0), repeatTime, p), file, line);
+}
 
 /* ---- sort ---- */
 

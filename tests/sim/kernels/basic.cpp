@@ -273,7 +273,7 @@ static int64_t c_cast_deq(const void *px, const void *py) {
     double q = rint(x[i]);
     int at = i / 16 * 32 + i % 16;
     if (y[at] != clamp8(q * 2 - 3)) return at;
-    if (y[at + 16] != clamp8(rint(q * (0.5 * (i % 16))) + i % 16)) return at + 16;
+    if (y[at + 16] != clamp8(rint(q * (0.5 * (i % 16)) + i % 16))) return at + 16;
   }
   return -1;
 }
@@ -301,6 +301,96 @@ static void k_deq_missing(GM_ADDR a, GM_ADDR b, GM_ADDR) {
     Duplicate(h, half(0.0f), N);
     Cast(h, w, RoundMode::CAST_NONE, N);
     Cast(d, h, RoundMode::CAST_NONE, N);
+  });
+}
+/* of int32: as Cast, and in place behind itself */
+static void k_dequant(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<int32_t> w(TPosition::VECCALC, 16384, N);
+    LocalTensor<half> h(TPosition::VECCALC, 20480, N), g(TPosition::VECCALC, 16384, N);
+    Cast(w, s, RoundMode::CAST_RINT, N);
+    SetDeqScale(half(0.25f));
+    CastDequant<half, int32_t, false>(h, w, 64);
+    CastDequant(h[64], w[64], int32_t(64), 1, UnaryRepeatParams(1, 1, 4, 8));
+    CastDequant(g, w, N);
+    Cast(d, h, RoundMode::CAST_NONE, 128);
+    Cast(d[128], g[128], RoundMode::CAST_NONE, N - 128);
+  });
+}
+static int64_t c_dequant(const void *px, const void *py) {
+  const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
+  for (int i = 0; i < N; i++)
+    if (y[i] != rint(x[i]) * 0.25) return i;
+  return -1;
+}
+/* DEQSCALE is one register: the form that was set last is the one that it holds */
+template <int form> static void k_deq_other(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<int32_t> w(TPosition::VECCALC, 16384, N);
+    LocalTensor<int16_t> q(TPosition::VECCALC, 8192, N);
+    LocalTensor<half> h(TPosition::VECCALC, 20480, N);
+    LocalTensor<int8_t> p(TPosition::VECCALC, 12288, 2 * N);
+    Cast(w, s, RoundMode::CAST_RINT, N);
+    Duplicate(q, int16_t(1), N);
+    Duplicate(h, half(0.0f), N);
+    if (form == 0) {
+      SetDeqScale(half(1.0f));
+      SetDeqScale(1.0f, 0, true);
+      Cast(h, w, RoundMode::CAST_NONE, N);
+    } else {
+      SetDeqScale(1.0f, 0, true);
+      SetDeqScale(half(1.0f));
+      CastDequant<int8_t, int16_t, false, false>(p, q, 128);
+    }
+    Cast(d, h, RoundMode::CAST_NONE, N);
+  });
+}
+/* Select without a mask of its own in modes 1 and 2: the scalar, or the mask's address, is in CMPMASK (docs/zh, SetCmpMask) */
+static void k_select_register(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<uint8_t> sel(TPosition::VECCALC, 8192, 64);
+    LocalTensor<float> one(TPosition::VECCALC, 12288, 8), z(TPosition::VECCALC, 16384, N);
+    LocalTensor<uint32_t> address(TPosition::VECCALC, 20480, 8);
+    BinaryRepeatParams p(1, 1, 1, 8, 8, 8);
+    Adds(d, s, 0.0f, N);
+    Duplicate(sel.template ReinterpretCast<uint16_t>(), uint16_t(0x5555), 32);
+    Duplicate(one, 7.0f, 8);
+    Duplicate(z, -1.0f, N);
+    SetCmpMask(one);
+    SetVectorMask<float>(64);
+    Select(d, sel, s, 1, p);
+    Duplicate(address, static_cast<uint32_t>(reinterpret_cast<uint64_t>(sel[32].GetPhyAddr())), 8);
+    SetCmpMask(address);
+    SetVectorMask<float>(64);
+    Select<float, SELMODE::VSEL_TENSOR_TENSOR_MODE>(d[64], s[64], z, 1, p);
+  });
+}
+static int64_t c_select_register(const void *px, const void *py) {
+  const float *x = static_cast<const float *>(px), *y = static_cast<const float *>(py);
+  for (int i = 0; i < 128; i++)
+    if (y[i] != (i % 2 == 0 ? x[i] : i < 64 ? 7 : -1)) return i;
+  return -1;
+}
+/* A Select with a mask of its own leaves CMPMASK with a scalar or an address of the interface's */
+static void k_select_lost(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<uint8_t> sel(TPosition::VECCALC, 8192, 64);
+    Duplicate(sel.template ReinterpretCast<uint16_t>(), uint16_t(0x5555), 32);
+    SetCmpMask(sel);
+    Select(d, sel, s, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, N);
+    SetVectorMask<float>(64);
+    Select<float, SELMODE::VSEL_CMPMASK_SPR>(d, s, s, 1, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+  });
+}
+/* A Cast of 4-bit integers by count ends with a full mask in normal mode, as any other */
+static void k_int4_mask(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  on_ub(a, b, [](auto d, auto s) {
+    LocalTensor<half> h(TPosition::VECCALC, 20480, N);
+    LocalTensor<int4b_t> q(TPosition::VECCALC, 8192, N);
+    Cast(h, s, RoundMode::CAST_NONE, N);
+    SetVectorMask<half>(0, 1);
+    Cast(q, h, RoundMode::CAST_FLOOR, N);
+    Adds<float, false>(d, s, 1.0f, MASK_PLACEHOLDER, N / 64, UnaryRepeatParams(1, 1, 8, 8));
   });
 }
 static void k_int4(GM_ADDR a, GM_ADDR b, GM_ADDR) {
@@ -524,6 +614,12 @@ static const sim_case cases[] = {
     OK("CastDeq", k_cast_deq, ramp, c_cast_deq),
     OK("AddDeqRelu", k_add_deq_relu, ramp, c_add_deq_relu),
     BAD_OUT(k_deq_missing, "deq-not-set"),
+    OK("CastDequant of int32", k_dequant, ramp, c_dequant),
+    BAD_OUT(k_deq_other<0>, "deq-not-set"),
+    BAD_OUT(k_deq_other<1>, "deq-not-set"),
+    OK("Select by CMPMASK", k_select_register, ramp, c_select_register),
+    BAD_OUT(k_select_lost, "read-poison"),
+    BAD_OUT(k_int4_mask, "mask-mode"),
     OK("int4", k_int4, ramp, c_int4),
     BAD_OUT(k_int4_odd, "bad-count"),
     OK("saturation", k_saturation, ramp, c_saturation),

@@ -29,7 +29,7 @@ bool fz_one_in(fz_rng *r, int n);
 /* ---- numbers (fuzz_number.c) ---- */
 extern const int fz_bytes[];
 extern const char *const fz_type_names[];
-enum { FZ_TYPES = ACSIM_BOOL + 1 };
+enum { FZ_TYPES = ACSIM_I4 + 1 };
 bool fz_is_float(int type);
 bool fz_is_signed(int type);
 /* Any element as a double; exact but for 64-bit integers. */
@@ -43,6 +43,7 @@ void fz_put(int type, uint8_t *p, long double x, int round, bool saturate);
 long double fz_round_int(long double x, int round);
 
 /* ---- a case ---- */
+enum { FZ_DEQ_NONE, FZ_DEQ_HALF, FZ_DEQ_WORD, FZ_DEQ_VECTOR };
 enum { FZ_BUFS = 6, FZ_UB = 64 << 10, FZ_GM = 64 << 10, FZ_MAX_FAULTS = 8 };
 typedef enum {
   FZ_VEC,
@@ -81,8 +82,13 @@ typedef struct {
   uint64_t reg[2]; /* SetVectorMask */
   bool pad_value;  /* SetPadValue */
   uint64_t pad_bits;
-  bool deq; /* SetDeqScale of a half */
-  uint16_t deq_bits;
+  int deq;             /* SetDeqScale: FZ_DEQ_... */
+  uint16_t deq_bits;   /* a half */
+  float deq_scale[16]; /* or words: one, or 16 at deq_view */
+  int16_t deq_offset[16];
+  uint8_t deq_sign[16];
+  fz_view deq_view;
+  bool by_cmpmask; /* Select: the scalar, or the mask's address, is in CMPMASK */
   int atomic, atomic_type;
   /* copies */
   acsim_copy copy;
@@ -113,8 +119,12 @@ typedef struct {
   bool counter;
   bool pad_set;
   uint64_t pad_value;
-  bool deq_set;
+  int deq; /* what the register holds */
   uint16_t deq_bits;
+  float deq_scale;
+  int deq_offset;
+  bool deq_sign;
+  fz_view deq_view;
   uint8_t cmp[16], cmp_st[16];
   int atomic, atomic_type;
   bool saturate;
@@ -137,6 +147,7 @@ void fz_fault(fz_machine *m, const char *kind);
 /* One call on the model. */
 void fz_naive(fz_machine *m, const fz_case *c);
 void fz_naive_vec(fz_machine *m, const fz_case *c);
+void fz_deq_set(fz_machine *m, const fz_case *c);
 void fz_naive_move(fz_machine *m, const fz_case *c);
 void fz_naive_copy(fz_machine *m, const fz_case *c);
 void fz_naive_slice(fz_machine *m, const fz_case *c);

@@ -3,9 +3,11 @@
 #include "fuzz.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../sim/include/acsim/kernel_abi_basic.h"
 #include "isa/isa.h"
 #include "sim/core_internal.h"
 
@@ -25,6 +27,14 @@ typedef struct {
 } core;
 
 uint64_t fz_headers_calls; /* calls */
+/* What SetCmpMask is given for modes 1 and 2: the scalar, or the low half of the mask's address. */
+static void put_cmpmask(const fz_case *c, const acsim_local *mask) {
+  acsim_block *b = acsim_here("the set-up");
+  uint32_t low = (uint32_t)(uintptr_t)acsim_data(b, mask, 0);
+  memset(b->cmp_state, 0xff, sizeof b->cmp_state);
+  if (c->mode == 2) memcpy(b->cmp_mask, &low, 4);
+  if (c->mode == 1) fz_put(c->type, b->cmp_mask, c->f, FZ_RINT, false);
+}
 static void call_vector(core *k, const fz_case *c) {
   acsim_local dst, a, b, m;
   acsim_vector v = {.op = (uint8_t)c->op,
@@ -39,12 +49,16 @@ static void call_vector(core *k, const fz_case *c) {
   if (c->b.buf >= 0) b = view_of(k->bufs, c->b), v.b = &b;
   if (c->c.buf >= 0) m = view_of(k->bufs, c->c), v.c = &m;
   if (c->repeated) v.repeat = &c->r;
-  v.by_register = c->by_register;
-  if (c->headers && fz_through_headers(c, v.dst, v.a, v.b, v.c, k->line)) {
-    fz_headers_calls++;
-    return;
+  v.by_register = c->by_register || (c->by_cmpmask && c->mode == 1);
+  if (c->by_cmpmask) {
+    put_cmpmask(c, &m);
+    if (c->mode == 2) v.c = NULL;
   }
-  acsim_vec(&v, "case", k->line);
+  if (c->headers && fz_through_headers(c, v.dst, v.a, v.b, v.c, k->line))
+    __atomic_add_fetch(&fz_headers_calls, 1, __ATOMIC_RELAXED);
+  else
+    acsim_vec(&v, "case", k->line);
+  if (c->by_cmpmask) memset(acsim_here("the set-up")->cmp_state, 0, 16); /* addresses are not the model's affair */
 }
 
 static void call_move(core *k, const fz_case *c) {
@@ -82,7 +96,7 @@ static void call_copy(core *k, const fz_case *c) {
                 c->kind == FZ_SLICE_IN || c->kind == FZ_SLICE_OUT;
   if (c->headers && copies &&
       fz_copy_through_headers(c, c->dst.buf >= 0 ? &dst : NULL, c->a.buf >= 0 ? &a : NULL, &g, k->line)) {
-    fz_headers_calls++;
+    __atomic_add_fetch(&fz_headers_calls, 1, __ATOMIC_RELAXED);
     if (c->atomic) acsim_atomic(ACSIM_ATOMIC_NONE, -1, __FILE__, __LINE__);
     return;
   }
@@ -99,7 +113,12 @@ static void call_copy(core *k, const fz_case *c) {
 }
 
 static void call(core *k, const fz_case *c) {
-  if (c->deq) acsim_set_deq_scale(c->deq_bits);
+  if (c->deq == FZ_DEQ_HALF) acsim_set_deq_scale(c->deq_bits);
+  if (c->deq == FZ_DEQ_WORD) acsim_set_deq_word(c->deq_scale[0], c->deq_offset[0], c->deq_sign[0]);
+  if (c->deq == FZ_DEQ_VECTOR) {
+    acsim_local words = view_of(k->bufs, c->deq_view);
+    acsim_set_deq_vector(&words, c->deq_scale, c->deq_offset, c->deq_sign, "case", k->line);
+  }
   acsim_mask_counter(c->counter, "case", k->line);
   acsim_mask_set(c->reg[1], c->reg[0], ACSIM_MASK_AS_MODE, "case", k->line);
   switch (c->kind) {
@@ -252,25 +271,32 @@ static void give(core *k) {
 
 /* ---- a launch ---- */
 
+enum { BLOCKS = 2 }; /* at most; with two they run at the same time, and take the cases in turn */
+typedef struct {
+  uint8_t *gm, *in;
+  fz_machine m;
+  fz_result out;
+} seat;
 typedef struct {
   uint64_t seed;
-  int n;
+  int n, blocks;
+  pthread_mutex_t lock; /* of everything but the simulator's calls */
   fz_case_fn draw;
   void *user;
   void (*seen)(void *user, const fz_case *c, const fz_machine *m);
   acsim_session *s;
-  uint8_t *gm, *in;
-  fz_machine m;
+  seat seats[BLOCKS];
   fz_case *cases;
   struct {
     const char *fault[FZ_MAX_FAULTS];
     int n;
   } * wanted;
+  bool *ran;
   fz_result out;
 } job;
 
-static void set_up(job *j, core *k, acsim_local bufs[FZ_BUFS], void *pipe) {
-  fz_rng r = {fz_mix(j->seed, 1)};
+static void set_up(uint64_t seed, seat *j, core *k, acsim_local bufs[FZ_BUFS], void *pipe) {
+  fz_rng r = {seed};
   fz_machine *m = &j->m;
   int64_t left = FZ_UB;
   memset(m->st, 0, sizeof m->st);
@@ -302,7 +328,7 @@ static void set_up(job *j, core *k, acsim_local bufs[FZ_BUFS], void *pipe) {
   memcpy(j->gm, m->gm, FZ_GM);
   memcpy(j->in, m->in, FZ_GM);
   m->pad_set = false;
-  m->deq_set = false;
+  m->deq = FZ_DEQ_NONE;
   m->atomic = 0;
   m->kept = 0;
   memset(m->merged, 0, sizeof m->merged);
@@ -313,24 +339,31 @@ static void set_up(job *j, core *k, acsim_local bufs[FZ_BUFS], void *pipe) {
 static void block(void *user) {
   job *j = user;
   char pipe;
+  int number = (int)acsim_here("the set-up")->index;
+  seat *own = &j->seats[number];
   acsim_pipe_open(&pipe, "set-up", 1);
   acsim_local bufs[FZ_BUFS];
-  core k = {j->s, &j->m, bufs, j->gm, j->in, 0};
-  set_up(j, &k, bufs, &pipe);
-  for (int i = 0; i < j->n && j->out.difference < 0; i++) {
+  core k = {j->s, &own->m, bufs, own->gm, own->in, 0};
+  pthread_mutex_lock(&j->lock);
+  set_up(fz_mix(j->seed, number ? 4 : 1), own, &k, bufs, &pipe);
+  for (int i = number; i < j->n && own->out.difference < 0; i += j->blocks) {
     fz_case *c = &j->cases[i];
-    j->draw(j->user, i, &j->m, c);
-    fz_fill(&j->m, c);
+    j->draw(j->user, i, &own->m, c);
+    fz_fill(&own->m, c);
     give(&k);
     k.line = i + 1;
+    pthread_mutex_unlock(&j->lock);
     call(&k, c);
-    fz_naive(&j->m, c);
-    memcpy(j->wanted[i].fault, j->m.fault, sizeof j->m.fault);
-    j->wanted[i].n = j->m.n_faults;
-    j->seen(j->user, c, &j->m);
-    if (!j->m.n_faults && !same(&k, c, &j->out)) j->out.difference = i;
-    if (j->m.n_faults) take_over(&k, c->kind == FZ_COPY_OUT || c->kind == FZ_SLICE_OUT || c->kind == FZ_NZ2ND);
+    pthread_mutex_lock(&j->lock);
+    fz_naive(&own->m, c);
+    memcpy(j->wanted[i].fault, own->m.fault, sizeof own->m.fault);
+    j->wanted[i].n = own->m.n_faults;
+    j->ran[i] = true;
+    j->seen(j->user, c, &own->m);
+    if (!own->m.n_faults && !same(&k, c, &own->out)) own->out.difference = i;
+    if (own->m.n_faults) take_over(&k, c->kind == FZ_COPY_OUT || c->kind == FZ_SLICE_OUT || c->kind == FZ_NZ2ND);
   }
+  pthread_mutex_unlock(&j->lock);
   acsim_pipe_close(&pipe);
 }
 
@@ -343,6 +376,7 @@ static bool may_lead_on(const char *kind) {
 }
 static void check_faults(job *j, const ac_sim_fault *f, size_t n) {
   for (int i = 0; i < j->n && (j->out.difference < 0 || i <= j->out.difference); i++) {
+    if (!j->ran[i]) continue;
     char got[256] = "", want[256] = "";
     bool bad = false, more = false;
     int hits = 0;
@@ -376,30 +410,47 @@ fz_result fz_launch(uint64_t seed, int n, fz_case_fn draw, void *user,
     ac_diags_init(&d, arena);
     chip = ac_chip_load(arena, "ascend910b2", &d);
     if (!chip) fprintf(stderr, "no chip file\n"), exit(2);
-    j.gm = malloc(FZ_GM);
-    j.in = malloc(FZ_GM);
-    if (!j.gm || !j.in) exit(2);
+    for (int i = 0; i < BLOCKS; i++)
+      if (!(j.seats[i].gm = malloc(FZ_GM)) || !(j.seats[i].in = malloc(FZ_GM))) exit(2);
+    pthread_mutex_init(&j.lock, NULL);
   }
   j.cases = calloc((size_t)n, sizeof *j.cases);
   j.wanted = calloc((size_t)n, sizeof *j.wanted);
-  if (!j.cases || !j.wanted) exit(2);
+  j.ran = calloc((size_t)n, sizeof *j.ran);
+  if (!j.cases || !j.wanted || !j.ran) exit(2);
   j.seed = seed, j.n = n, j.draw = draw, j.user = user, j.seen = seen;
   j.out = (fz_result){.difference = -1};
-  j.m.saturate = fz_mix(seed, 2) % 4 == 0;
-  acsim_buffer b[] = {{.name = "input", .data = j.in, .bytes = FZ_GM, .elem = 1, .kind = ACSIM_INPUT},
-                      {.name = "workspace", .data = j.gm, .bytes = FZ_GM, .elem = 1, .kind = ACSIM_WORKSPACE}};
-  acsim_config cfg = {
-      .chip = chip, .buffers = b, .n_buffers = 2, .threads = 1, .hazards = AC_HAZARDS_OFF, .saturate = j.m.saturate};
+  j.blocks = n > 1 && fz_mix(seed, 3) % 3 == 0 ? BLOCKS : 1;
+  acsim_buffer b[2 * BLOCKS];
+  bool saturate = fz_mix(seed, 2) % 4 == 0;
+  for (int i = 0; i < j.blocks; i++) {
+    seat *x = &j.seats[i];
+    x->m.saturate = saturate;
+    x->out = (fz_result){.difference = -1};
+    b[2 * i] = (acsim_buffer){.name = "input", .data = x->in, .bytes = FZ_GM, .elem = 1, .kind = ACSIM_INPUT};
+    b[2 * i + 1] =
+        (acsim_buffer){.name = "workspace", .data = x->gm, .bytes = FZ_GM, .elem = 1, .kind = ACSIM_WORKSPACE};
+  }
+  acsim_config cfg = {.chip = chip,
+                      .buffers = b,
+                      .n_buffers = 2 * j.blocks,
+                      .threads = j.blocks,
+                      .hazards = AC_HAZARDS_OFF,
+                      .saturate = saturate};
   j.s = acsim_open(&cfg);
-  acsim_launch(j.s, 1, 0, block, &j);
+  acsim_launch(j.s, j.blocks, 0, block, &j);
   acsim_finish(j.s);
   size_t faults;
   int64_t dropped;
   const ac_sim_fault *f = acsim_faults(j.s, &faults, &dropped);
   if (dropped) fprintf(stderr, "faults were dropped: fewer cases a launch\n"), exit(2);
+  for (int i = 0; i < j.blocks; i++)
+    if (j.seats[i].out.difference >= 0 && (j.out.difference < 0 || j.seats[i].out.difference < j.out.difference))
+      j.out = j.seats[i].out;
   check_faults(&j, f, faults);
   acsim_close(j.s);
   free(j.cases);
   free(j.wanted);
+  free(j.ran);
   return j.out;
 }

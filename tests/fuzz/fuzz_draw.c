@@ -215,19 +215,20 @@ static void random_register(fz_rng *r, fz_case *c) {
 
 /* ---- one kind after the other ---- */
 
-static const int element_ops[] = {ACSIM_OP_Exp,        ACSIM_OP_Ln,          ACSIM_OP_Abs,
-                                  ACSIM_OP_Reciprocal, ACSIM_OP_Sqrt,        ACSIM_OP_Rsqrt,
-                                  ACSIM_OP_Relu,       ACSIM_OP_Not,         ACSIM_OP_Add,
-                                  ACSIM_OP_Sub,        ACSIM_OP_Mul,         ACSIM_OP_Div,
-                                  ACSIM_OP_Max,        ACSIM_OP_Min,         ACSIM_OP_And,
-                                  ACSIM_OP_Or,         ACSIM_OP_AddRelu,     ACSIM_OP_SubRelu,
-                                  ACSIM_OP_MulAddDst,  ACSIM_OP_FusedMulAdd, ACSIM_OP_FusedMulAddRelu,
-                                  ACSIM_OP_Adds,       ACSIM_OP_Muls,        ACSIM_OP_Maxs,
-                                  ACSIM_OP_Mins,       ACSIM_OP_LeakyRelu,   ACSIM_OP_ShiftLeft,
-                                  ACSIM_OP_ShiftRight, ACSIM_OP_Axpy,        ACSIM_OP_Duplicate,
-                                  ACSIM_OP_Cast,       ACSIM_OP_Cast,        ACSIM_OP_Cast,
-                                  ACSIM_OP_Copy,       ACSIM_OP_MulCast,     ACSIM_OP_AddReluCast,
-                                  ACSIM_OP_SubReluCast};
+static const int element_ops[] = {ACSIM_OP_Exp,         ACSIM_OP_Ln,          ACSIM_OP_Abs,
+                                  ACSIM_OP_Reciprocal,  ACSIM_OP_Sqrt,        ACSIM_OP_Rsqrt,
+                                  ACSIM_OP_Relu,        ACSIM_OP_Not,         ACSIM_OP_Add,
+                                  ACSIM_OP_Sub,         ACSIM_OP_Mul,         ACSIM_OP_Div,
+                                  ACSIM_OP_Max,         ACSIM_OP_Min,         ACSIM_OP_And,
+                                  ACSIM_OP_Or,          ACSIM_OP_AddRelu,     ACSIM_OP_SubRelu,
+                                  ACSIM_OP_MulAddDst,   ACSIM_OP_FusedMulAdd, ACSIM_OP_FusedMulAddRelu,
+                                  ACSIM_OP_Adds,        ACSIM_OP_Muls,        ACSIM_OP_Maxs,
+                                  ACSIM_OP_Mins,        ACSIM_OP_LeakyRelu,   ACSIM_OP_ShiftLeft,
+                                  ACSIM_OP_ShiftRight,  ACSIM_OP_Axpy,        ACSIM_OP_Duplicate,
+                                  ACSIM_OP_Cast,        ACSIM_OP_Cast,        ACSIM_OP_Cast,
+                                  ACSIM_OP_Copy,        ACSIM_OP_MulCast,     ACSIM_OP_AddReluCast,
+                                  ACSIM_OP_SubReluCast, ACSIM_OP_CastDeq,     ACSIM_OP_CastDeq,
+                                  ACSIM_OP_AddDeqRelu};
 static const int other_ops[] = {
     ACSIM_OP_Compare,        ACSIM_OP_Compare,        ACSIM_OP_CompareScalar,  ACSIM_OP_Select,
     ACSIM_OP_Select,         ACSIM_OP_ReduceSum,      ACSIM_OP_ReduceMax,      ACSIM_OP_ReduceMin,
@@ -253,9 +254,28 @@ static bool is_binary(int op) {
   case ACSIM_OP_MulCast:
   case ACSIM_OP_AddReluCast:
   case ACSIM_OP_SubReluCast:
+  case ACSIM_OP_AddDeqRelu:
   case ACSIM_OP_Compare: return true;
   default: return false;
   }
+}
+
+/* What SetDeqScale is given. */
+static void draw_deq(fz_rng *r, where w, fz_case *c) {
+  static const double scales[] = {1, 0.5, 2, 0.25, 0.1, 1e-3, -1, 3.7, 1.0009765625, 1.00048828125, 1e10, 0, 1e-30};
+  element(r, ACSIM_F16, style_of(r), (uint8_t *)&c->deq_bits);
+  bool sign = c->dst_type == ACSIM_I8;
+  for (int i = 0; i < 16; i++) {
+    c->deq_scale[i] = (float)scales[fz_in(r, 0, (int64_t)(sizeof scales / sizeof *scales) - 1)];
+    if (fz_one_in(r, 3)) element(r, ACSIM_F32, style_of(r), (uint8_t *)&c->deq_scale[i]);
+    c->deq_offset[i] = (int16_t)(fz_one_in(r, 3) ? fz_in(r, -300, 300) : fz_in(r, -3, 3));
+    c->deq_sign[i] = fz_one_in(r, 400) ? !sign : sign;
+  }
+  c->deq_view.buf = (int)fz_in(r, 0, FZ_BUFS - 1);
+  for (int i = 0; i < FZ_BUFS && w.m->buf[c->deq_view.buf].size < 128; i++)
+    c->deq_view.buf = (c->deq_view.buf + 1) % FZ_BUFS;
+  c->deq_view.off = 32 * fz_in(r, 0, (w.m->buf[c->deq_view.buf].size - 128) / 32);
+  if (w.m->buf[c->deq_view.buf].size < 128) c->deq = FZ_DEQ_NONE;
 }
 
 static void draw_types(fz_rng *r, fz_case *c) {
@@ -292,11 +312,30 @@ static void draw_types(fz_rng *r, fz_case *c) {
     c->mode = (int)fz_in(r, 0, 6);
     if (c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) {
       c->mode = 0;
-      c->deq = !fz_one_in(r, 4);
-      element(r, ACSIM_F16, style_of(r), (uint8_t *)&c->deq_bits);
+      c->deq = fz_one_in(r, 4) ? FZ_DEQ_NONE : FZ_DEQ_HALF;
+    }
+    if (fz_one_in(r, 12)) { /* 4-bit integers */
+      bool narrows = fz_one_in(r, 2);
+      c->type = narrows ? ACSIM_F16 : ACSIM_I4;
+      c->dst_type = narrows ? ACSIM_I4 : ACSIM_F16;
+      if (!narrows && !fz_one_in(r, 20)) c->mode = 0;
     }
     break;
   }
+  case ACSIM_OP_AddDeqRelu:
+    c->dst_type = fz_one_in(r, 40) ? c->type : ACSIM_F16;
+    c->deq = fz_one_in(r, 6) ? FZ_DEQ_NONE : FZ_DEQ_HALF;
+    break;
+  case ACSIM_OP_CastDeq:
+    c->type = PICK(r, ACSIM_I16, ACSIM_I16, ACSIM_I16, ACSIM_I32);
+    c->dst_type = c->type == ACSIM_I32 ? ACSIM_F16 : PICK(r, ACSIM_I8, ACSIM_U8);
+    if (fz_one_in(r, 40)) c->dst_type = PICK(r, ACSIM_I8, ACSIM_F16, ACSIM_I32);
+    c->mode = (int)fz_in(r, 0, 3);
+    c->deq = fz_one_in(r, 20)       ? (int)fz_in(r, FZ_DEQ_NONE, FZ_DEQ_VECTOR)
+             : c->type == ACSIM_I32 ? FZ_DEQ_HALF
+             : c->mode & 1          ? FZ_DEQ_VECTOR
+                                    : FZ_DEQ_WORD;
+    break;
   case ACSIM_OP_Gatherb:
     if (!fz_one_in(r, 20)) c->type = PICK(r, ACSIM_U16, ACSIM_U32);
     c->dst_type = c->type;
@@ -345,6 +384,8 @@ static bool takes_register(int op) {
   case ACSIM_OP_Select:
   case ACSIM_OP_MulCast:
   case ACSIM_OP_AddReluCast:
+  case ACSIM_OP_CastDeq:
+  case ACSIM_OP_AddDeqRelu:
   case ACSIM_OP_SubReluCast: return false;
   default: return true;
   }
@@ -352,16 +393,20 @@ static bool takes_register(int op) {
 
 static void draw_element(fz_rng *r, where w, fz_case *c) {
   int64_t es = fz_bytes[c->type], ds = fz_bytes[c->dst_type], wide = es > ds ? es : ds, lanes = 256 / wide;
+  if (c->op == ACSIM_OP_CastDeq && c->type == ACSIM_I16) ds = 2; /* half of every block */
   bool two = is_binary(c->op), none = c->op == ACSIM_OP_Duplicate || c->op == ACSIM_OP_CreateVecIndex;
   random_scalar(r, c);
   if (c->op == ACSIM_OP_ShiftLeft || c->op == ACSIM_OP_ShiftRight)
     c->i = fz_one_in(r, 20) ? fz_in(r, -2, 40) : fz_in(r, 0, 8 * es);
   c->repeated = c->op == ACSIM_OP_Copy || fz_one_in(r, 2);
   c->dst = c->a = c->b = c->c = nowhere;
-  c->by_register = !c->repeated && takes_register(c->op) && fz_one_in(r, 12);
+  if (c->type == ACSIM_I4 || c->dst_type == ACSIM_I4) c->repeated = fz_one_in(r, 20);
+  bool int4 = c->type == ACSIM_I4 || c->dst_type == ACSIM_I4;
+  c->by_register = !c->repeated && !int4 && takes_register(c->op) && fz_one_in(r, 12);
   if (!c->repeated) {
     int buf = (int)fz_in(r, 0, FZ_BUFS - 1);
     c->count = count_of(r, w.m->buf[buf].size / wide);
+    if (int4 && !fz_one_in(r, 20)) c->count &= ~1ll;
     int64_t n = c->count > 0 ? c->count : 1;
     c->dst = place(w, n * ds, 32);
     if (!none) c->a = place(w, n * es, 32);
@@ -433,7 +478,8 @@ static void draw_select(fz_rng *r, where w, fz_case *c) {
     c->b = c->repeated ? place(w, span(n / lanes, c->r.b_block, c->r.b_repeat), 32)
                        : place(w, n * fz_bytes[c->type], 32);
   if (!reg) c->c = place(w, n / 8 + 8, 32);
-  if (reg) c->r.form = ACSIM_MASK_REGISTER;
+  c->by_cmpmask = c->repeated && c->mode && fz_one_in(r, 4) && c->c.off >= 0 && c->c.off < w.m->buf[c->c.buf].size;
+  if (reg || c->by_cmpmask) c->r.form = ACSIM_MASK_REGISTER;
 }
 
 static void draw_reduce(fz_rng *r, where w, fz_case *c) {
@@ -529,6 +575,7 @@ static void draw_brcb(fz_rng *r, where w, fz_case *c) {
 
 static void draw_vec(fz_rng *r, where w, fz_case *c) {
   draw_types(r, c);
+  if (c->deq) draw_deq(r, w, c);
   c->counter = fz_one_in(r, 6);
   random_register(r, c);
   switch (c->op) {
@@ -932,4 +979,7 @@ void fz_print(FILE *f, const fz_case *c) {
             (long long)c->shape[2], (long long)c->shape[3]);
   fprintf(f, "\n  fill=%#llx poison=%d headers=%d by_register=%d deq=%d:%#x\n", (unsigned long long)c->fill,
           c->poison, c->headers, c->by_register, c->deq, c->deq_bits);
+  for (int i = 0; i < (c->deq == FZ_DEQ_VECTOR ? 16 : c->deq == FZ_DEQ_WORD); i++)
+    fprintf(f, "  deq %a %d %d\n", (double)c->deq_scale[i], c->deq_offset[i], c->deq_sign[i]);
+  if (c->deq == FZ_DEQ_VECTOR) print_view(f, "  at", c->deq_view), fprintf(f, "\n");
 }

@@ -138,8 +138,15 @@ template <typename T> bool selects(const caller &k) {
   SELMODE mode = static_cast<SELMODE>(k.c->mode);
   const acsim_repeat &r = k.c->r;
   T s = scalar<T>(k.c);
-  if (!k.m) {
-    if (r.repeat > 255 || r.repeat < 0) return false; /* the parameter is a byte */
+  bool byte = r.repeat >= 0 && r.repeat <= 255;
+  if (k.c->by_cmpmask) {
+    if (!byte) return false;
+    if (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE)
+      Select(d, m, a, static_cast<uint8_t>(r.repeat), binary(r), AT);
+    else
+      Select<T, SELMODE::VSEL_TENSOR_TENSOR_MODE>(d, a, b, static_cast<uint8_t>(r.repeat), binary(r), AT);
+  } else if (!k.m) {
+    if (!byte) return false; /* the parameter is a byte */
     Select<T, SELMODE::VSEL_CMPMASK_SPR>(d, a, b, static_cast<uint8_t>(r.repeat), binary(r), AT);
   } else if (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE) {
     FORMS(Select, T COMMA uint8_t, d COMMA m COMMA a COMMA s COMMA mode, binary);

@@ -36,7 +36,7 @@ bool fz_meet(fz_machine *m, fz_view a, int64_t a_bytes, fz_view b, int64_t b_byt
 
 void fz_naive(fz_machine *m, const fz_case *c) {
   m->n_faults = 0;
-  if (c->deq) m->deq_set = true, m->deq_bits = c->deq_bits;
+  if (c->deq) fz_deq_set(m, c);
   if (c->atomic) memset(m->gm_in, 0, sizeof m->gm_in);
   m->ulp = 0;
   m->any_nan = false;

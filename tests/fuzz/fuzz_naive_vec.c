@@ -44,6 +44,8 @@ unsigned fz_types_of(int op) {
   case ACSIM_OP_CreateVecIndex: return T_ARITH;
   case ACSIM_OP_Compare:
   case ACSIM_OP_CompareScalar: return T_FLOAT | B(ACSIM_I32);
+  case ACSIM_OP_CastDeq: return B(ACSIM_I16) | B(ACSIM_I32);
+  case ACSIM_OP_AddDeqRelu: return B(ACSIM_I32);
   default: return T_FLOAT;
   }
 }
@@ -82,6 +84,8 @@ static bool dst_type_ok(const fz_case *c) {
   switch (c->op) {
   case ACSIM_OP_Axpy:
   case ACSIM_OP_MulAddDst: return d == t || (t == ACSIM_F16 && d == ACSIM_F32);
+  case ACSIM_OP_AddDeqRelu: return d == ACSIM_F16;
+  case ACSIM_OP_CastDeq: return t == ACSIM_I32 ? d == ACSIM_F16 : d == ACSIM_I8 || d == ACSIM_U8;
   case ACSIM_OP_MulCast: return t == ACSIM_F16 && (d == ACSIM_I8 || d == ACSIM_U8);
   case ACSIM_OP_AddReluCast:
   case ACSIM_OP_SubReluCast:
@@ -95,10 +99,8 @@ static bool dst_type_ok(const fz_case *c) {
 }
 
 static bool check_types(fz_machine *m, const fz_case *c) {
-  if (c->op == ACSIM_OP_Cast && c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) { /* scales */
-    if (!m->deq_set) fz_fault(m, "deq-not-set");
-    return m->deq_set;
-  }
+  bool scales = c->op == ACSIM_OP_Cast || c->op == ACSIM_OP_CastDeq || c->op == ACSIM_OP_AddDeqRelu;
+  if (scales && c->type == ACSIM_I32 && c->dst_type == ACSIM_F16) return fz_deq_half_set(m);
   if (c->op == ACSIM_OP_Cast) {
     unsigned modes = cast_modes(c->dst_type, c->type);
     /* CAST_NONE: RINT where the conversion loses bits (Cast, RoundMode) */
@@ -200,7 +202,7 @@ static void int_limits(int t, long double *lo, long double *hi) {
 static void cast(const fz_machine *m, int dt, int st, int mode, uint8_t *out, const uint8_t *a) {
   long double x = fz_is_float(st) ? (long double)fz_get(st, a) : (long double)fz_get_int(st, a);
   if (st == ACSIM_I32 && dt == ACSIM_F16) { /* the product, rounded once (Cast, SetDeqScale) */
-    fz_put(dt, out, x * (long double)fz_get(ACSIM_F16, (const uint8_t *)&m->deq_bits), FZ_RINT, m->saturate);
+    fz_put(dt, out, x * (long double)fz_deq_half(m), FZ_RINT, m->saturate);
     return;
   }
   if (fz_is_float(dt)) {
@@ -263,7 +265,14 @@ static void value(const fz_machine *m, const fz_case *c, uint8_t *out, const uin
       fz_put_int(c->type, out, c->i);
     return;
   case ACSIM_OP_Copy: memcpy(out, a, (size_t)fz_bytes[c->type]); return;
+  case ACSIM_OP_CastDeq:
   case ACSIM_OP_Cast: cast(m, c->dst_type, c->type, c->mode, out, a); return;
+  case ACSIM_OP_AddDeqRelu: { /* Relu(Deq(src0 + src1)) */
+    int32_t sum = (int32_t)(uint32_t)(fz_get_int(c->type, a) + fz_get_int(c->type, b));
+    long double v = sum * (long double)fz_deq_half(m);
+    fz_put(c->dst_type, out, v == v && !(v > 0) ? 0 : v, FZ_RINT, m->saturate);
+    return;
+  }
   case ACSIM_OP_Axpy:
   case ACSIM_OP_MulAddDst:
   case ACSIM_OP_FusedMulAdd:
@@ -425,7 +434,8 @@ static void check_overlap(fz_machine *m, const fz_case *c, const fz_lanes *l, fz
     if (!may_chain(c, operand)) fz_track_read(m, fz_at(m, src, at_of(at, s)), s.bytes, at.k);
     fz_track_write(m, fz_at(m, c->dst, at_of(at, d)), d.bytes, at.k);
   }
-  if (c->op == ACSIM_OP_Cast && s.bytes != d.bytes) return;
+  bool converts = c->op == ACSIM_OP_Cast || c->op == ACSIM_OP_CastDeq || c->op == ACSIM_OP_AddDeqRelu;
+  if (converts && s.bytes != d.bytes) return; /* docs/simulator.md: a repeat is read before it is written */
   /* the last repeat that writes a byte; earlier ones that do have been looked at in their turn */
   int64_t k = -1;
   for (fz_lane at = {0}; fz_next(l, &at);) {
@@ -597,6 +607,16 @@ static void compare_register(fz_machine *m, const fz_case *c) {
   }
 }
 
+/* A selMask goes through CMPMASK: 16 bytes of it in mode 0, else a scalar or an address that is the interface's own affair. */
+static void leave_cmpmask(fz_machine *m, const fz_case *c) {
+  memset(m->cmp_st, 0, sizeof m->cmp_st);
+  int64_t left = FZ_UB - m->buf[c->c.buf].base - c->c.off;
+  for (int64_t i = 0; c->mode == 0 && i < 16 && i < left; i++) {
+    m->cmp[i] = *fz_at(m, c->c, i);
+    m->cmp_st[i] = *fz_st(m, c->c, i);
+  }
+}
+
 /* mask: bit n of selMask, or of CMPMASK when there is none */
 static void select_lanes(fz_machine *m, const fz_case *c) {
   fz_lanes l = fz_lanes_of(m, c);
@@ -648,10 +668,19 @@ static void select_lanes(fz_machine *m, const fz_case *c) {
     memcpy(fz_at(m, c->dst, at_of(at, sd)), v, (size_t)es);
     memset(fz_st(m, c->dst, at_of(at, sd)), 0xff, (size_t)es);
   }
+  if (has_mask) leave_cmpmask(m, c);
 }
 
 void fz_naive_vec(fz_machine *m, const fz_case *c) {
+  if (c->type == ACSIM_I4 || c->dst_type == ACSIM_I4) {
+    fz_naive_int4(m, c);
+    return;
+  }
   if (!check_types(m, c)) return;
+  if (c->op == ACSIM_OP_CastDeq && c->type == ACSIM_I16) {
+    fz_naive_cast_deq(m, c);
+    return;
+  }
   switch (c->op) {
   case ACSIM_OP_Compare:
     if (c->dst.buf < 0) {
@@ -661,7 +690,10 @@ void fz_naive_vec(fz_machine *m, const fz_case *c) {
     compare(m, c);
     return;
   case ACSIM_OP_CompareScalar: compare(m, c); return;
-  case ACSIM_OP_Select: select_lanes(m, c); return;
+  case ACSIM_OP_Select:
+    select_lanes(m, c);
+    if (c->by_cmpmask) memset(m->cmp_st, 0, sizeof m->cmp_st); /* as fuzz_core.c leaves it */
+    return;
   case ACSIM_OP_ReduceSum:
   case ACSIM_OP_ReduceMax:
   case ACSIM_OP_ReduceMin:

@@ -28,6 +28,11 @@ void fz_track_read(fz_machine *m, const uint8_t *p, int64_t n, int64_t k);
 void fz_note_reset(void);
 void fz_note(fz_machine *m, const uint8_t *p, int64_t n, int bit);
 void fz_naive_reduce(fz_machine *m, const fz_case *c);
+/* fuzz_naive_deq.c: conversions that scale, and those of 4-bit integers */
+bool fz_deq_half_set(fz_machine *m); /* else deq-not-set */
+double fz_deq_half(const fz_machine *m);
+void fz_naive_cast_deq(fz_machine *m, const fz_case *c);
+void fz_naive_int4(fz_machine *m, const fz_case *c);
 void fz_naive_gather(fz_machine *m, const fz_case *c);
 
 #endif

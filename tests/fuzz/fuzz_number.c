@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-const int fz_bytes[FZ_TYPES] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
+const int fz_bytes[FZ_TYPES] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1, 1}; /* int4: of the byte that two share */
 const char *const fz_type_names[FZ_TYPES] = {"float",  "half",  "bfloat16", "double", "int8",   "uint8", "int16",
-                                             "uint16", "int32", "uint32",   "int64",  "uint64", "bool"};
+                                             "uint16", "int32", "uint32",   "int64",  "uint64", "bool",  "int4"};
 
 uint64_t fz_mix(uint64_t a, uint64_t b) {
   uint64_t z = a + 0x9e3779b97f4a7c15ull * (b + 1);

@@ -329,7 +329,7 @@ static void rows_branch(soft *s) {
           line);
   pl_let(p, "rows", "min(outer, outer * axis)");
   pl_let(p, "rows_per_core", "max(1, tl.cdiv(rows, tl.num_cores()))");
-  ac_cb_if(b, ac_ce_parse(b, "rows_per_core >= %d", line));
+  ac_cb_if(b, ac_ce_parse(b, "rows_per_core >= %d", 8 * line));
   pl_let(p, "rows_per_core", "tl.align_up(rows_per_core, %d)", line);
   ac_cb_end(b);
   pl_let(p, "n_cores", "max(1, tl.cdiv(rows, rows_per_core))");

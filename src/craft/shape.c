@@ -629,7 +629,7 @@ static bool compress(call *x, ac_kval *kept_count) {
   ac_sy_atom(&x->c->s, n)->shi = ext[0];
   if (!x->c->quiet) x->c->fn->f->buffers.data[x->v[0].buf]->computed = true;
   ac_chk_aligned(x->c, &x->v[0], x->e->args[0]);
-  ac_chk_written(x->c, &x->v[0], n, NULL, false, x->e->loc);
+  ac_chk_written(x->c, &x->v[0], n, NULL, true, x->e->loc); /* what lay behind stays */
   *kept_count = int_value(n);
   return true;
 }

@@ -48,6 +48,8 @@ char *ac_pc_signature(ac_arena *a, const ac_program *p); /* of the operator's fu
 /* ---- what an instruction means (runtime.c) ---- */
 /* Name of the function that does it; NULL: none, after a diagnostic. `from` is the source's dtype of a cast. */
 const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from);
+/* The same of the forms that only pass "rows" emits (rows.c); NULL: not one of them. */
+const char *ac_pc_rows(ac_pc *t, const ac_astmt *s, ac_dtype d);
 /* The functions of ac_pc.uses and the helpers that `text` and they call. */
 char *ac_pc_runtime(ac_pc *t, const char *text);
 

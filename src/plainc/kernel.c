@@ -36,6 +36,10 @@ static void reads_block(ac_pc *t, const ac_ablock *b) {
       const ac_aexpr *parts[] = {c->gm_offset, c->ub_offset, c->rows, c->cols, c->gm_stride, c->ub_pitch, c->pad};
       for (size_t n = 0; n < AC_COUNT(parts); n++) reads(t, parts[n]);
     }
+    if (s->rep) {
+      const ac_aexpr *parts[] = {s->rep->mask, s->rep->repeat, s->rep->dst, s->rep->a, s->rep->b};
+      for (size_t n = 0; n < AC_COUNT(parts); n++) reads(t, parts[n]);
+    }
     reads_block(t, &s->body);
     reads_block(t, &s->orelse);
   }
@@ -67,6 +71,8 @@ static char *local(ac_pc *t, const ac_atensor *x, const ac_aexpr *offset, ac_dty
   return ac_sprintf(t->a, simple ? "%s + %s" : "%s + (%s)", s, ac_pc_expr(t, offset));
 }
 
+static void declare(ac_pc *t, const ac_avar *v, const char *value, const char *tail);
+
 /* ---- instructions ---- */
 
 /* The repeat form: the lanes of a repeat by count, so many times; distances are blocks of 32 bytes. */
@@ -89,6 +95,30 @@ static void repeats(ac_pc *t, const ac_astmt *s, const char *f, ac_dtype d) {
   ac_pc_close(t, "");
 }
 
+/* Operands, then what the form has besides them. */
+static void of_rows(ac_pc *t, const ac_astmt *s, const char *f, ac_dtype d) {
+  const ac_arep *r = s->rep;
+  ac_form form = ac_insts[s->inst].form;
+  ac_buf b;
+  ac_buf_init(&b, t->a);
+  for (int o = 0; o < s->n_ops; o++)
+    ac_printf(&b, "%s%s", o ? ", " : "",
+              s->ops[o].tensor        ? local(t, s->ops[o].tensor, s->ops[o].offset, s->ops[o].view)
+              : form == AC_FORM_INDEX ? scalar(t, s->ops[o].scalar, d)
+                                      : ac_pc_expr(t, s->ops[o].scalar));
+  if (r && r->mask) ac_printf(&b, ", %s", ac_pc_expr(t, r->mask));
+  if (r) ac_printf(&b, ", %s", ac_pc_expr(t, r->repeat));
+  if (r && form != AC_FORM_SORT) ac_printf(&b, ", %s", r->dst ? ac_pc_expr(t, r->dst) : "0");
+  if (r && (form == AC_FORM_ROWS || form == AC_FORM_WHOLE)) ac_printf(&b, ", %s", r->a ? ac_pc_expr(t, r->a) : "0");
+  if (form == AC_FORM_ROWS) ac_printf(&b, ", %d", r->a_block);
+  if (!r && form != AC_FORM_TILE) ac_printf(&b, ", %s", ac_pc_expr(t, s->count));
+  const char *call = ac_sprintf(t->a, "%s(%s)", f, ac_buf_str(&b));
+  if (s->var.name)
+    declare(t, &s->var, call, ac_pc_trailing(t, s->trailing));
+  else
+    ac_pc_line(t, "%s%s;%s", form == AC_FORM_PICK ? "(void)" : "", call, ac_pc_trailing(t, s->trailing));
+}
+
 static void instruction(ac_pc *t, const ac_astmt *s) {
   const ac_inst_info *i = &ac_insts[s->inst];
   bool compare = i->form == AC_FORM_COMPARE || i->form == AC_FORM_COMPARE_S;
@@ -100,7 +130,12 @@ static void instruction(ac_pc *t, const ac_astmt *s) {
   ac_dtype d = typed->view != AC_NODTYPE ? typed->view : dtype_of(t, typed->tensor), from = d;
   if (i->form == AC_FORM_CAST && s->ops[1].tensor)
     from = s->ops[1].view != AC_NODTYPE ? s->ops[1].view : dtype_of(t, s->ops[1].tensor);
-  const char *f = ac_pc_inst(t, s, d, from);
+  const char *f = ac_pc_rows(t, s, d);
+  if (f) {
+    of_rows(t, s, f, d);
+    return;
+  }
+  f = ac_pc_inst(t, s, d, from);
   if (!f) return;
   if (s->rep) {
     repeats(t, s, f, d);
@@ -320,7 +355,9 @@ static void keep(keeper *x, const ac_avar *v, ac_loc loc) {
 static void keep_block(keeper *x, const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++) {
     const ac_astmt *s = b->data[i];
-    if (s->kind == AC_AS_DECL || s->kind == AC_AS_FOR || s->kind == AC_AS_GETVALUE) keep(x, &s->var, s->loc);
+    if (s->kind == AC_AS_DECL || s->kind == AC_AS_FOR || s->kind == AC_AS_GETVALUE ||
+        (s->kind == AC_AS_INST && s->var.name))
+      keep(x, &s->var, s->loc);
     keep_block(x, &s->body);
     keep_block(x, &s->orelse);
   }

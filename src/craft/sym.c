@@ -188,7 +188,7 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
     if (q) return q;
     int64_t rest = x->n && x->t[0].k == 0 ? x->t[0].c : 0; /* so does one with a constant rest, which divides by itself */
     if (b > 1 && rest && x->n > 1 && fold(fn, rest, b, &r)) {
-      q = divide(s, ac_sy_sub(s, x, ac_sy_int(s, rest)), y);
+      q = ac_sy_divide(s, ac_sy_sub(s, x, ac_sy_int(s, rest)), y);
       if (q) return ac_sy_add(s, q, ac_sy_int(s, r));
     }
   }

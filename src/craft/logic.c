@@ -209,6 +209,14 @@ static void add(facts *f, ac_sym *x) {
 
 static void define_all(proof *p, facts *f, const ac_sym *x);
 
+static bool at_least_one(ac_syms *s, const facts *f, ac_sym *x) {
+  if (ac_sy_range(s, x, NULL).lo >= 1) return true;
+  ac_sym *less = ac_sy_sub(s, x, ac_sy_int(s, 1));
+  for (int i = 0; i < f->n; i++)
+    if (f->f[i] == less) return true;
+  return false;
+}
+
 /* What an atom is: bounds, and the meaning of its function. */
 static void define(proof *p, facts *f, int i) {
   for (int k = 0; k < p->n_atoms; k++)
@@ -229,7 +237,7 @@ static void define(proof *p, facts *f, int i) {
   } else if (a.fn == AC_SY_MAX) {
     add(f, ac_sy_sub(s, x, a.a));
     add(f, ac_sy_sub(s, x, a.b));
-  } else if (ac_sy_range(s, a.b, NULL).lo >= 1) {
+  } else if (at_least_one(s, f, a.b)) {
     ac_sym *less = ac_sy_sub(s, a.b, one);
     if (a.fn == AC_SY_MOD) {
       add(f, x);
@@ -242,6 +250,13 @@ static void define(proof *p, facts *f, int i) {
     }
     ac_range r = ac_sy_range(s, x, NULL);
     if (r.lo >= 0) add(f, x);
+    for (int k = 0; k + 1 < p->n_atoms; k++) { /* of two quotients by the same, the larger has the larger dividend */
+      const ac_satom o = s->atoms.data[p->atoms[k]];
+      if (o.fn != a.fn || o.b != a.b || a.fn == AC_SY_MOD) continue;
+      ac_sym *d = ac_sy_sub(s, a.a, o.a), *q = ac_sy_sub(s, x, atom_sym(s, p->atoms[k]));
+      if (ac_sy_range(s, d, NULL).lo >= 0) add(f, q);
+      if (ac_sy_range(s, d, NULL).hi <= 0) add(f, ac_sy_sub(s, ac_sy_int(s, 0), q));
+    }
   }
 }
 

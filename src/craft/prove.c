@@ -904,6 +904,13 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
   ac_sym *n = ac_sy_fresh(&w->y, w->made);
   ac_sy_atom(&w->y, n)->lo = r.lo;
   ac_sy_atom(&w->y, n)->hi = r.hi;
+  const ac_satom *top = ac_sy_atom(&w->y, x);
+  if (top && (top->fn == AC_SY_MIN || top->fn == AC_SY_MAX)) {
+    ac_satom t = *top;
+    bool min = t.fn == AC_SY_MIN;
+    p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.a, n) : minus(w, n, t.a));
+    p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.b, n) : minus(w, n, t.b));
+  }
   ac_sym *part = quotient_by(w, x, cores), *whole = part ? ac_sy_atom(&w->y, part)->a : NULL;
   if (part &&
       ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
@@ -964,6 +971,7 @@ void ac_sk_prove(ac_sketch *k, ac_verdicts *v) {
   for (size_t t = 0; t < k->tensors.len; t++)
     for (size_t i = 0; i < k->tensors.data[t].pieces.len && w->n_open < MAX_ZERO; i++) {
       ac_skpiece x = k->tensors.data[t].pieces.data[i];
+      if (x.from == 0 && x.to == AC_SK_END && asked_for(w, (int)t, -1, AC_SK_END)) x.to = -1; /* as size_of has it */
       bool seen = false;
       for (int j = 0; j < w->n_open; j++)
         seen |= w->open[j].tensor == (int)t && w->open[j].from == x.from && w->open[j].to == x.to;

@@ -586,6 +586,13 @@ static bool inside(walk *w, const ac_family *f, ac_sym *n) {
   if (ac_pv_void(&w->y, &g)) return true;
   if (!f->base) return false;
   const ac_fact *facts = ac_pv_and(&w->y, f->facts, minus(w, f->len, number(w, 1)));
+  for (int i = 0; i < f->n_loops; i++) { /* a counter is its start and a whole number of steps */
+    int64_t step;
+    if (!ac_sy_const(f->loop[i].step, &step) || step < 2) continue;
+    ac_sym *trips = ac_sy_mul(y, ac_pv_fresh(y, "trips", 0), f->loop[i].step);
+    ac_sym *more = minus(w, minus(w, ac_sy_of(y, f->loop[i].atom), f->loop[i].lo), trips);
+    facts = ac_pv_and(y, ac_pv_and(y, facts, more), minus(w, number(w, 0), more));
+  }
   if (ac_lg_nonneg(y, f->base, facts) && ac_lg_nonneg(y, minus(w, n, plus(w, f->base, f->len)), facts)) return true;
   int tries = 40;
   return ac_pv_take_away(&w->y, &g, true, -1, &tries) && ac_lg_nonneg(y, g.base, g.facts) &&

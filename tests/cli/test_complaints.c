@@ -196,9 +196,9 @@ static ac_program *accepted(const report *r) {
   return NULL;
 }
 
-static void one_run(const report *r, const ac_program *p, args *x, ac_order order) {
+static void one_run(const report *r, const ac_program *p, args *x, bool reverse) {
   ac_sim_result got = {0};
-  ac_sim_opts o = {.order = order, .threads = 2, .in_process = true};
+  ac_sim_opts o = {.order = reverse ? AC_ORDER_REVERSE : AC_ORDER_FORWARD, .threads = 2, .in_process = true};
   ac_diags d;
   ac_diags_init(&d, b.a);
   bool ran = ac_sim_run_program(b.a, p, p->chip, x->t, x->n, x->attrs, x->n_attrs, &o, &got, &d);
@@ -227,7 +227,7 @@ static void complaints(void **s) {
       for (int order = 0; order < 2; order++) {
         const char *shapes = at;
         args x = arguments(p, &shapes);
-        one_run(r, p, &x, order ? AC_ORDER_REVERSE : AC_ORDER_FORWARD);
+        one_run(r, p, &x, order > 0);
         free_args(&x);
         if (order) at = shapes;
       }

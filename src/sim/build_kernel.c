@@ -16,11 +16,24 @@ static void tiling_text(const ac_builder *b, ac_buf *w) {
   ac_puts(w, "ACSIM_TILING_END\n");
 }
 
+/* What -D defines goes behind the simulator's headers, which have names like N and T of their own; what is meant for headers (names that
+ * are reserved, and CANN's) goes to the compiler. */
+static bool for_headers(const char *define) {
+  return *define == '_' || !strncmp(define, "ASCENDC", 7) || !strncmp(define, "ACSIM", 5);
+}
+static void define_text(const ac_builder *b, ac_buf *w) {
+  for (size_t i = 0; b->s->defines && b->s->defines[i]; i++) {
+    const char *d = b->s->defines[i], *value = strchr(d, '=');
+    if (!for_headers(d)) ac_printf(w, "#define %.*s %s\n", (int)strcspn(d, "="), d, value ? value + 1 : "1");
+  }
+}
+
 /* Where the tiling struct is in CANN's namespace, the kernel names it without, as from the header that its build generates. */
 static char *wrapper(ac_builder *b, const char *source) {
   ac_buf w;
   ac_buf_init(&w, b->a);
   ac_puts(&w, "#include \"kernel_operator.h\"\nnamespace optiling {}\nusing namespace optiling;\n");
+  define_text(b, &w);
   for (size_t i = 0; b->s->headers && b->s->headers[i]; i++)
     ac_printf(&w, "#include \"%s\"\n", ac_absolute(b->a, b->s->headers[i]));
   if (b->s->tiling_struct)
@@ -45,7 +58,7 @@ const char *ac_build_kernel(ac_builder *b) {
   if (c.std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
   const ac_strvec plain = args; /* of the headers: what is pushed from here on lies behind its end */
   for (size_t i = 0; b->s->defines && b->s->defines[i]; i++)
-    ac_push(a, &args, ac_sprintf(a, "-D%s", b->s->defines[i]));
+    if (for_headers(b->s->defines[i])) ac_push(a, &args, ac_sprintf(a, "-D%s", b->s->defines[i]));
   char *text = wrapper(b, b->s->kernel_src);
   char *so = ac_sprintf(a, "%s/%s.so", b->cache, ac_build_key(b, &c, &args, text));
   if (ac_build_cached(b, so)) return so;

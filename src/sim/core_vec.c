@@ -774,8 +774,12 @@ static uint64_t with_repeat(const call *given) {
     b->mask[1] = elements ? 0 : r.mask[1];
   }
   acsim_time_vector(b, &v, masked && b->mask_counter ? ((int64_t)b->mask[0] + c->lanes - 1) / c->lanes : r.repeat);
-  if (masked && !b->mask_counter && r.form == ACSIM_MASK_FIRST && r.first > (uint64_t)c->lanes)
+  if (masked && !b->mask_counter && r.form == ACSIM_MASK_FIRST && r.first > (uint64_t)c->lanes) {
     masks(r.mask, c->lanes); /* more than a repeat has is all of it (docs/zh, mask) */
+    acsim_fault(b->s, b, "mask-too-long", c->at,
+                "%s: a mask of %llu lanes: a repeat has %d, the others are not computed", c->name,
+                (unsigned long long)r.first, c->lanes);
+  }
   if (!masked || !b->mask_counter) {
     if (r.form == ACSIM_MASK_REGISTER) memcpy(r.mask, b->mask, sizeof r.mask);
     if (c->lanes <= 64 && r.form == ACSIM_MASK_REGISTER) r.mask[1] = 0; /* a 32-bit instruction looks at 64 lanes */

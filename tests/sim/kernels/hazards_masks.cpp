@@ -57,6 +57,11 @@ KERNEL(stale_mask) { /* the mask of the instruction before */
   if (mended) ResetMask();
   Mul<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
 }
+KERNEL(mask_too_long) {
+  FRAME;
+  prepare(f);
+  Add(f.C, f.A, f.B, mended ? 64 : 128, 1, rows); /* late */
+}
 KERNEL(ends_in_counter_mode) {
   FRAME;
   prepare(f);
@@ -162,6 +167,7 @@ static const sim_case table[] = {
     MARKED(count_as_lanes, true, " mended", 1, nullptr, nullptr, 0, 0),
     MPAIR(mask_gone, 1, "mask-mode", "Adds at", 0, 0),
     MPAIR(stale_mask, 1, "stale-mask", "left in the register", 0, 0),
+    MPAIR(mask_too_long, 1, "mask-too-long", "a repeat has 64", 0, 0),
     MPAIR(ends_in_counter_mode, 1, "mask-left", "SetMaskNorm is missing", 0, 0),
     MPAIR(ends_with_mask, 1, "mask-left", "ResetMask is missing", 0, 0),
     MPAIR(too_many_lanes, 1, "field-limit", "SetVectorMask of 128 lanes", 0, 0),

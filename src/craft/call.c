@@ -336,7 +336,8 @@ static ac_kval arange(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   ac_cexpr *one = ac_chk_new(c, AC_CE_INT, e->loc);
   one->i = 1;
   *t = (ac_ktile){.param = -1, .base = ac_sy_int(&c->s, 0), .base_e = ac_chk_new(c, AC_CE_INT, e->loc), .rank = 1};
-  t->dim[0] = (ac_kdim){true, v[1].sym, ac_sy_int(&c->s, 1), e->args[1], one, NULL};
+  t->dim[0] = (ac_kdim){
+      .axis = true, .extent = v[1].sym, .stride = ac_sy_int(&c->s, 1), .extent_e = e->args[1], .stride_e = one};
   ac_kval r = plain(AC_CT_TILE);
   r.tile = t;
   return r;

@@ -38,7 +38,9 @@ typedef struct {
   bool axis;
   ac_sym *extent, *stride;
   ac_cexpr *extent_e, *stride_e; /* as the program has them */
-  const ac_cexpr *index; /* a buffer whose elements are the offsets; NULL: 0, 1, ... */
+  const ac_cexpr *index;         /* a buffer whose elements are the offsets; NULL: 0, 1, ... */
+  int index_buf;
+  ac_loc index_set; /* what had written it */
 } ac_kdim;
 typedef struct {
   int param; /* -1: offsets without a pointer */
@@ -169,7 +171,7 @@ typedef struct {
   int n_tunes;
   bool *tune_used;
   bool changed; /* infer: another round */
-  bool view;                 /* the value at work is a bitcast: a name may keep it */
+  bool view;    /* the value at work is a bitcast: a name may keep it */
 } ac_chk;
 
 static inline ac_diags *ac_chk_d(ac_chk *c) {

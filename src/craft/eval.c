@@ -259,7 +259,13 @@ static ac_kval offsets_of(ac_chk *c, ac_cexpr *e, const ac_kval *b) {
   name->offset = v.off_e;
   ac_ktile *t = AC_NEW(c->a, ac_ktile);
   *t = (ac_ktile){.param = -1, .base = ac_sy_int(&c->s, 0), .base_e = new_int(c, 0, e->loc), .rank = 1};
-  t->dim[0] = (ac_kdim){true, n, ac_sy_int(&c->s, 1), NULL, new_int(c, 1, e->loc), name};
+  t->dim[0] = (ac_kdim){.axis = true,
+                        .extent = n,
+                        .stride = ac_sy_int(&c->s, 1),
+                        .stride_e = new_int(c, 1, e->loc),
+                        .index = name,
+                        .index_buf = b->buf,
+                        .index_set = c->st->bufs[b->buf].loc};
   ac_kval r = plain(AC_CT_TILE);
   r.tile = t;
   return r;

@@ -56,6 +56,7 @@ static void touch_expr(lives *l, const ac_cexpr *e) {
   for (int i = 0; i < e->tile->rank; i++) {
     touch_expr(l, e->tile->axis[i].extent);
     touch_expr(l, e->tile->axis[i].stride);
+    touch_expr(l, e->tile->axis[i].index);
   }
 }
 
@@ -67,7 +68,8 @@ static bool uses(const ac_cexpr *e, const ac_cbuffer *b) {
     if (uses(e->args[i], b)) return true;
   if (!e->tile) return false;
   for (int i = 0; i < e->tile->rank; i++)
-    if (uses(e->tile->axis[i].extent, b) || uses(e->tile->axis[i].stride, b)) return true;
+    if (uses(e->tile->axis[i].extent, b) || uses(e->tile->axis[i].stride, b) || uses(e->tile->axis[i].index, b))
+      return true;
   return uses(e->tile->base, b);
 }
 static bool in_list(const ac_cstmt *first, const ac_cbuffer *b);
@@ -89,7 +91,8 @@ static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
   int work = reduces ? 2 : -1; /* scratch: written before it is read */
   int to = work > 0 && e->args[work] && e->args[work]->buffer == b && e->args[0]->buffer != b ? work : 0;
   if (e->args[to]->kind != AC_CE_NAME || e->args[to]->buffer != b)
-    return false; /* a part leaves the rest as it was */
+    return false;                                                              /* a part leaves the rest as it was */
+  if (e->prim == AC_P_INSERT_SCALAR || e->prim == AC_P_COMPRESS) return false; /* the rest stays as it was */
   if (e->prim == AC_P_EXTRACT_SCALAR || (inst && (ac_insts[e->inst].flags & AC_INST_DST_IN))) return false;
   for (int i = 0; i < e->n_args; i++)
     if (i != to && i != work && uses(e->args[i], b)) return false;

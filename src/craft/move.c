@@ -57,9 +57,9 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *v, ac_loc loc) {
 }
 
 void ac_chk_aligned(ac_chk *c, const ac_kval *v, const ac_cexpr *e) {
-  ac_sym *from = v->kind != AC_CT_BUFFER ? NULL
-                 : v->nd                 ? v->nd->dim[c->fn->f->buffers.data[v->buf]->rank - 1].lo
-                                         : v->off;
+  const ac_kval *b = v->kind == AC_CT_BUFFER ? v : NULL;
+  int last = b ? c->fn->f->buffers.data[v->buf]->rank - 1 : 0;
+  ac_sym *from = !b ? NULL : !v->nd ? v->off : v->nd->dim[last].kept ? v->nd->dim[last].lo : NULL;
   if (!from || c->quiet) return; /* rows start on blocks: only the last axis matters */
   int bytes = ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes, per_block = 32 / bytes;
   bool whole = true; /* all that varies is in steps of whole blocks */
@@ -302,6 +302,16 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, cons
     return false;
   }
   real_axes(m->t, &m->x);
+  for (int d = 0; d < m->x.rank; d++) {
+    const ac_kdim *k = m->x.dim[d];
+    const ac_kbuf *now = k->index ? &c->st->bufs[k->index_buf] : NULL;
+    if (!now || now->wrong || (now->loc.line == k->index_set.line && now->loc.col == k->index_set.col)) continue;
+    ac_diag *x = ac_error(ac_chk_d(c), AC0511, gm->loc, "`%s` has offsets of '%s', which holds other numbers by now",
+                          text(c, gm), ac_chk_buf_name(c, k->index_buf));
+    ac_note(ac_chk_d(c), x, now->loc, "written here");
+    ac_help(ac_chk_d(c), x, "write the address where it is used");
+    return false;
+  }
   for (int d = 1; d < m->x.rank; d++)
     if (m->x.dim[d]->index) {
       ac_diag *x = ac_error(ac_chk_d(c), AC0510, gm->loc, "offsets from memory belong on the outermost axis: `%s`",
@@ -310,7 +320,11 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, cons
       return false;
     }
   if (m->x.rank == 0 && count) { /* pointer and count: that many elements in a row */
-    m->x.made = (ac_kdim){true, count, ac_sy_int(&c->s, 1), count_e, one(c, e->loc), NULL};
+    m->x.made = (ac_kdim){.axis = true,
+                          .extent = count,
+                          .stride = ac_sy_int(&c->s, 1),
+                          .extent_e = count_e,
+                          .stride_e = one(c, e->loc)};
     m->x.dim[0] = &m->x.made;
     m->x.rank = 1;
   }

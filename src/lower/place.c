@@ -127,8 +127,9 @@ static verdict defines(ac_arena *a, const ac_cstmt *s, const ac_cbuffer *b, ac_s
       call->args[1]->buffer != b)
     return DEFINES;
   if (!d || d->buffer != b || !starts_at_zero(d->offset, vars)) return FAILS;
-  for (int i = 0; d->view && i < d->view->rank; i++)
-    if (!starts_at_zero(d->view->dim[i].from, vars)) return FAILS;
+  /* the rest of a box, and what an element or a compressed row is put into, stays as it was: it must still be there */
+  if (d->kind == AC_CE_INDEX && b->rank > 1) return FAILS;
+  if (call->prim == AC_P_INSERT_SCALAR || call->prim == AC_P_COMPRESS) return FAILS;
   if (call->prim == AC_P_INST && (ac_insts[call->inst].flags & AC_INST_DST_IN)) return FAILS;
   for (int i = 0; i < call->n_args; i++) {
     touch t = {.b = b};

@@ -9,12 +9,12 @@ def r_kernel(x_ptr: tl.tensor[tl.float32], y_ptr: tl.tensor[tl.float32], n, a):
     x = tl.alloc_ub(256, dtype=tl.float32)
     y = tl.alloc_ub(256, dtype=tl.float32)
     first = tl.align_up(a, 8) + tl.align_down(a, 8) + tl.cdiv(a, 8) + a // 8 + a % 8
-    for i in range(max(first, 0), n, 256):
+    for i in range(0, n, 256):
         count = min(256, n - i)
         with tl.copyin():
             tl.load(x_ptr + i + tl.arange(0, count), x)
         with tl.compute():
-            tl.vadd(y, x, x)
+            tl.vadd_scalar(y, x, float(first))
         with tl.copyout():
             tl.store(y_ptr + i + tl.arange(0, count), y)
 

@@ -1,6 +1,6 @@
 /* Throughput of the compiler on this host (measured), on one core: DSL programs from text to the text of every file of the project, in every
  * format: parse, check, lower, print. Nothing is written to disk.
- * usage: bench_compile FILE.craft... [-r ROUNDS]: a row a program and the whole: milliseconds, programs a second, and KiB of memory for one
+ * usage: bench_compile FILE.craft... [-r ROUNDS] [-f FORMAT] (all of them): a row a program and the whole: milliseconds, programs a second, and KiB of memory for one
  * program, all that its compilation takes from the system. With -r 0 each once, for a tool that counts instructions. */
 #include "ascendc/ascendc.h"
 
@@ -19,13 +19,15 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static unsigned formats = AC_FMT_ALL;
+
 static bool compile(const char *file, const char *text, const ac_chip *chip, cost *c) {
   ac_arena *a = ac_arena_new();
   ac_diags d;
   ac_diags_init(&d, a);
   ac_diags_source(&d, file, text);
   ac_lower_opts l = {.op = "bench_custom", .op_type = "BenchCustom", .chip = chip};
-  ac_emit_opts e = {.formats = AC_FMT_ALL, .craft_text = text, .command = "bench"};
+  ac_emit_opts e = {.formats = formats, .craft_text = text, .command = "bench"};
   ac_project out = {0};
   double t[5] = {now()};
   ac_cmodule *m = ac_craft_parse(a, file, text, &d);
@@ -62,13 +64,15 @@ int main(int argc, char **argv) {
   cost all = {0};
   bool ok = chip != NULL;
   for (int i = 1; ok && i < argc; i++) {
+    ac_format f;
     if (!strcmp(argv[i], "-r") && i + 1 < argc) rounds = atoi(argv[++i]);
+    if (!strcmp(argv[i], "-f") && i + 1 < argc && ac_format_of(argv[++i], &f)) formats = 1u << f;
   }
   printf("%-28s %8s %8s %8s %8s %8s %9s %8s\n", "ms a program (measured)", "parse", "check", "lower", "print", "all",
          "a second", "KiB");
   for (int i = 1; ok && i < argc; i++) {
     cost c = {0};
-    if (!strcmp(argv[i], "-r")) {
+    if (argv[i][0] == '-') {
       i++;
       continue;
     }

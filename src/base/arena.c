@@ -172,12 +172,12 @@ char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) {
   char some[240];
   va_list again;
   va_copy(again, ap);
-  int n = vsnprintf(some, sizeof some, fmt, ap);
+  int n = ac_format(some, sizeof some, fmt, ap);
   char *p = ac_alloc(a, n < 0 ? 1 : (size_t)n + 1);
   if (n > 0 && (size_t)n < sizeof some)
     memcpy(p, some, (size_t)n);
   else if (n > 0)
-    vsnprintf(p, (size_t)n + 1, fmt, again);
+    ac_format(p, (size_t)n + 1, fmt, again);
   va_end(again);
   return p;
 }

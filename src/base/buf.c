@@ -38,10 +38,10 @@ void ac_vprintf(ac_buf *b, const char *fmt, va_list ap) {
   va_copy(again, ap);
   reserve(b, 64);
   size_t room = b->cap - b->len;
-  int n = vsnprintf(b->data + b->len, room, fmt, ap); /* one pass where it fits */
+  int n = ac_format(b->data + b->len, room, fmt, ap); /* one pass where it fits */
   if (n >= 0 && (size_t)n >= room) {
     reserve(b, (size_t)n);
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+    ac_format(b->data + b->len, (size_t)n + 1, fmt, again);
   }
   if (n > 0) b->len += (size_t)n;
   b->data[b->len] = 0;

@@ -20,6 +20,9 @@
 /* arena.c: p (of `old` bytes, or NULL) with room for n bytes; contents kept, the rest zero. */
 void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n);
 
+/* format.c: as vsnprintf, faster for plain formats. */
+int ac_format(char *to, size_t room, const char *fmt, va_list ap) AC_PRINTF(3, 0);
+
 /* sha256.c: `portable`: without the processor's own instructions. */
 char *ac_sha256_by(ac_arena *a, const void *data, size_t len, bool portable);
 

@@ -36,7 +36,7 @@ static const char *const keywords[] = {"False",  "None",   "True",    "and",    
 
 bool ac_craft_is_keyword(const char *s) {
   for (size_t i = 0; i < AC_COUNT(keywords); i++)
-    if (!strcmp(keywords[i], s)) return true;
+    if (keywords[i][0] == *s && !strcmp(keywords[i], s)) return true;
   return false;
 }
 
@@ -352,6 +352,7 @@ static bool bracket(lexer *l, char c, ac_loc loc) {
 
 static void lex_op(lexer *l) {
   for (size_t i = 0; i < AC_COUNT(ops); i++) {
+    if (ops[i][0] != *l->p) continue;
     size_t n = strlen(ops[i]);
     if (strncmp(l->p, ops[i], n) != 0) continue;
     ac_loc loc = here(l, l->p, l->p + n);

@@ -21,11 +21,15 @@ typedef struct ac_parser {
 
 /* ---- tokens ---- */
 
+/* The first character decides nearly always. */
+static inline bool same_word(const char *x, const char *y) {
+  return *x == *y && !strcmp(x, y);
+}
 static inline bool is_op(const parser *p, const char *s) {
-  return p->t->kind == AC_TK_OP && !strcmp(p->t->s, s);
+  return p->t->kind == AC_TK_OP && same_word(p->t->s, s);
 }
 static inline bool is_word(const parser *p, const char *s) {
-  return p->t->kind == AC_TK_NAME && !strcmp(p->t->s, s);
+  return p->t->kind == AC_TK_NAME && same_word(p->t->s, s);
 }
 static inline void advance(parser *p) {
   if (p->t->kind != AC_TK_END) p->t++;

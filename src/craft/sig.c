@@ -59,10 +59,17 @@ static void parse_sig(ac_sig *s, const char *p) {
   }
 }
 
+/* strcmp costs a call, and most names differ in their first letters. */
+static bool same(const char *a, const char *b) {
+  for (; *a == *b; a++, b++)
+    if (!*a) return true;
+  return false;
+}
+
 static ac_sig exact(const char *name) {
   ac_sig s = {.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
   for (size_t i = 0; i < AC_COUNT(prims); i++)
-    if (!strcmp(prims[i].name, name)) {
+    if (same(prims[i].name, name)) {
       s.name = prims[i].name;
       s.prim = (ac_cprim)i;
       s.where = prims[i].where;
@@ -90,19 +97,19 @@ int ac_cprim_operand(ac_cprim prim, const char *name) {
 ac_sig ac_sig_find(const char *name) {
   ac_sig s = exact(name);
   for (size_t i = 0; s.prim == AC_P_NONE && i < AC_COUNT(aliases); i++)
-    if (!strcmp(aliases[i][0], name)) return exact(aliases[i][1]);
+    if (same(aliases[i][0], name)) return exact(aliases[i][1]);
   return s;
 }
 
 ac_sig ac_sig_scalar(const char *name) {
   for (size_t i = 0; i < AC_COUNT(scalars); i++)
-    if (!strcmp(scalars[i][0], name)) return exact(scalars[i][1]);
+    if (same(scalars[i][0], name)) return exact(scalars[i][1]);
   return (ac_sig){.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
 }
 
 static bool has_operand(const ac_sig *s, const char *name) {
   for (int i = 0; i < s->n; i++)
-    if (!strcmp(s->op[i].name, name)) return true;
+    if (same(s->op[i].name, name)) return true;
   return false;
 }
 
@@ -110,7 +117,7 @@ const char *ac_sig_keyword(const ac_sig *s, const char *kw) {
   if (has_operand(s, kw)) return kw;
   if (!strcmp(kw, "dst") && has_operand(s, "mask")) return "mask"; /* `out=` of a compare */
   for (size_t i = 0; i < AC_COUNT(keywords); i++)
-    if (!strcmp(keywords[i][0], kw) && has_operand(s, keywords[i][1])) return keywords[i][1];
+    if (same(keywords[i][0], kw) && has_operand(s, keywords[i][1])) return keywords[i][1];
   return kw;
 }
 
@@ -127,7 +134,7 @@ bool ac_sig_known_bare(const char *name) {
   static const char *const bare[] = {"extract_scalar", "min",      "max",          "cdiv",       "load",  "store",
                                      "duplicate",      "alloc_ub", "num_programs", "program_id", "arange"};
   for (size_t i = 0; i < AC_COUNT(bare); i++)
-    if (!strcmp(bare[i], name)) return true;
+    if (same(bare[i], name)) return true;
   return false;
 }
 

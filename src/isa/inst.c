@@ -12,7 +12,7 @@ const ac_inst_info ac_insts[AC_INST_COUNT] = {
 
 ac_inst ac_inst_by_dsl(const char *dsl) {
   for (int i = 0; dsl && i < AC_INST_COUNT; i++)
-    if (ac_insts[i].dsl && !strcmp(dsl, ac_insts[i].dsl)) return (ac_inst)i;
+    if (ac_insts[i].dsl && *dsl == *ac_insts[i].dsl && !strcmp(dsl + 1, ac_insts[i].dsl + 1)) return (ac_inst)i;
   return AC_INST_COUNT;
 }
 ac_inst ac_inst_by_asc(const char *asc) {

@@ -1,6 +1,9 @@
+#include "base/internal.h"
 #include "support.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <string.h>
 
 static void vectors(void **state) {
   AC_VEC(int) v = {0};
@@ -90,6 +93,33 @@ static const char *text_of(ac_arena *a, double v) {
   return ac_buf_str(&b);
 }
 
+static void same_text(const char *fmt, ...) {
+  char x[64], y[64];
+  for (size_t room = 0; room <= sizeof x; room++) {
+    va_list ap;
+    memset(x, 'x', sizeof x);
+    memset(y, 'x', sizeof y);
+    va_start(ap, fmt);
+    int n = vsnprintf(x, room, fmt, ap);
+    va_end(ap);
+    va_start(ap, fmt);
+    assert_int_equal(ac_format(y, room, fmt, ap), n);
+    va_end(ap);
+    assert_memory_equal(x, y, sizeof x);
+  }
+}
+
+static void formats_are_those_of_printf(void **state) {
+  (void)state;
+  same_text("%s", "");
+  same_text("plain, 100%%");
+  same_text("%s and %.*s|%c", "text", 3, "abcdef", 'z');
+  same_text("%d %d %d", 0, INT32_MIN, INT32_MAX);
+  same_text("%lld %ld %zu", INT64_MIN + 0LL, -7L, (size_t)SIZE_MAX);
+  same_text("%5d|%-6s|%08x|%g", 7, "ab", 255u, 1.5); /* the C library's */
+  same_text("%s%%%d", "a\xc3\xa9", -1);
+}
+
 static void doubles_are_shortest_and_exact(void **state) {
   ac_arena *a = *state;
   assert_string_equal(text_of(a, 0.1), "0.1");
@@ -136,9 +166,10 @@ static void nearest_word(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(vectors),   TEST(two_vectors_grow_in_turns),      TEST(vectors_of_structures),
-      TEST(interning), TEST(maps_keep_insertion_order),      TEST(maps_replace_and_tell_null_from_absent),
-      TEST(buffers),   TEST(doubles_are_shortest_and_exact), TEST(nearest_word),
+      TEST(vectors),      TEST(two_vectors_grow_in_turns),   TEST(vectors_of_structures),
+      TEST(interning),    TEST(maps_keep_insertion_order),   TEST(maps_replace_and_tell_null_from_absent),
+      TEST(buffers),      TEST(formats_are_those_of_printf), TEST(doubles_are_shortest_and_exact),
+      TEST(nearest_word),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

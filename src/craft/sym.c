@@ -4,7 +4,7 @@
 #include <string.h>
 
 void ac_syms_init(ac_syms *s, ac_arena *a) {
-  *s = (ac_syms){.a = a, .polys = ac_map_new(a), .fns = ac_map_new(a)};
+  *s = (ac_syms){.a = a, .fns = ac_map_new(a), .room = 256, .polys = AC_NEW_N(a, ac_sym *, 256)};
 }
 
 /* ---- polynomials ---- */
@@ -15,29 +15,53 @@ static int term_cmp(const ac_sterm *x, const ac_sterm *y) {
   return x->k - y->k;
 }
 
-/* Writes v in letters, last digit first; `end` marks the end of the number. By hand: terms are looked up all the time. */
-static char *put_number(char *to, uint64_t v, char end) {
-  for (; v; v >>= 5) *to++ = (char)('@' + (v & 31));
-  *to++ = end;
-  return to;
+/* Terms are looked up all the time, so they are hashed as they are. */
+static uint64_t hash_terms(const ac_sterm *t, int n) {
+  uint64_t h = (uint64_t)n;
+  for (int i = 0; i < n; i++) {
+    h = (h ^ (uint64_t)t[i].c) * 0x9E3779B97F4A7C15u;
+    for (int j = 0; j < t[i].k; j++) h = (h ^ (uint64_t)t[i].atom[j] ^ h >> 29) * 0xBF58476D1CE4E5B9u;
+    h ^= h >> 31 ^ (uint64_t)t[i].k;
+  }
+  return h ^ h >> 32;
+}
+
+static bool same_terms(const ac_sym *x, const ac_sterm *t, int n) {
+  if (x->n != n) return false;
+  for (int i = 0; i < n; i++)
+    if (x->t[i].c != t[i].c || term_cmp(&x->t[i], &t[i])) return false;
+  return true;
+}
+
+/* Where a polynomial is, or would be. */
+static ac_sym **slot(const ac_syms *s, const ac_sterm *t, int n) {
+  for (size_t k = hash_terms(t, n);; k++) {
+    ac_sym **at = &s->polys[k & (s->room - 1)];
+    if (!*at || same_terms(*at, t, n)) return at;
+  }
+}
+
+static void grow_table(ac_syms *s) {
+  ac_sym **old = s->polys;
+  size_t n = s->room;
+  s->room *= 2;
+  s->polys = AC_NEW_N(s->a, ac_sym *, s->room);
+  for (size_t i = 0; i < n; i++)
+    if (old[i]) *slot(s, old[i]->t, old[i]->n) = old[i];
 }
 
 static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
-  char key[AC_SYM_TERMS * (14 + AC_SYM_DEGREE * 8) + 1], *to = key;
-  for (int i = 0; i < n; i++) {
-    to = put_number(to, (uint64_t)t[i].c, '*');
-    for (int j = 0; j < t[i].k; j++) to = put_number(to, (unsigned)t[i].atom[j], '.');
-    to[-1] = '+';
+  ac_sym **at = slot(s, t, n);
+  if (*at) return *at;
+  if (2 * s->n_polys >= s->room) {
+    grow_table(s);
+    at = slot(s, t, n);
   }
-  *to = 0;
-  ac_sym *x = ac_map_get(s->polys, key);
-  if (x) return x;
-  x = AC_NEW(s->a, ac_sym);
-  x->id = (int)ac_map_len(s->polys);
+  ac_sym *x = *at = AC_NEW(s->a, ac_sym);
+  x->id = (int)s->n_polys++;
   x->n = n;
   x->t = AC_NEW_N(s->a, ac_sterm, n);
   if (n) memcpy(x->t, t, (size_t)n * sizeof *t);
-  ac_map_put(s->polys, key, x);
   return x;
 }
 
@@ -186,7 +210,8 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
   if ((fn == AC_SY_FLOORDIV || fn == AC_SY_CDIV) && cb && b != 0 && !(b == -1)) {
     ac_sym *q = ac_sy_divide(s, x, y); /* a multiple of a constant divides exactly */
     if (q) return q;
-    int64_t rest = x->n && x->t[0].k == 0 ? x->t[0].c : 0; /* so does one with a constant rest, which divides by itself */
+    int64_t rest =
+        x->n && x->t[0].k == 0 ? x->t[0].c : 0; /* so does one with a constant rest, which divides by itself */
     if (b > 1 && rest && x->n > 1 && fold(fn, rest, b, &r)) {
       q = ac_sy_divide(s, ac_sy_sub(s, x, ac_sy_int(s, rest)), y);
       if (q) return ac_sy_add(s, q, ac_sy_int(s, r));

@@ -37,7 +37,9 @@ struct ac_sym {
 typedef struct {
   ac_arena *a;
   AC_VEC(ac_satom) atoms;
-  ac_map *polys, *fns;
+  ac_map *fns;
+  ac_sym **polys; /* hash table of all polynomials; its size is a power of two, at most half of it is used */
+  size_t n_polys, room;
   int budget; /* steps left for the proof at hand */
 } ac_syms;
 

@@ -124,6 +124,7 @@ typedef struct ac_finfo {
   ac_sym *(*dims)[4];
   ac_sym **param_syms; /* kernels: of each int parameter, else NULL */
   bool *whole_bufs;
+  int64_t scratch; /* bytes that element-wise primitives take for a while, at most */
   bool select;
   ac_sym **out_numel;  /* the host: elements of each declared output, else NULL */
   ac_sym ***out_sizes; /* its sizes, where none is a part of another shape */

@@ -152,7 +152,7 @@ typedef enum {
   AC_CS_PASS,
   AC_CS_BREAK
 } ac_cskind;
-/* Do the buffers of a launch fit into UB (single buffering, or what the program pinned; without the scratch that the lowering adds)?
+/* Do the buffers of a launch fit into UB (single buffering, or what the program pinned; with the scratch of element-wise primitives)?
  * UNKNOWN: the tiling code must check. */
 typedef enum { AC_FIT_UNKNOWN, AC_FIT_PROVED, AC_FIT_REFUTED } ac_cfit;
 typedef enum { AC_STAGE_NONE, AC_STAGE_COPYIN, AC_STAGE_COMPUTE, AC_STAGE_COPYOUT } ac_cstage;

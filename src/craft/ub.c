@@ -105,6 +105,7 @@ static ac_range total(ac_chk *c, const ac_finfo *k, const ac_fact *f) {
     t.lo = sat_sum(t.lo, sat_product(round_up(r.lo, block), depth));
     t.hi = sat_sum(t.hi, sat_product(round_up(r.hi, block), most));
   }
+  t.hi = sat_sum(t.hi, k->scratch); /* less of it for small buffers of a known size */
   return t;
 }
 
@@ -162,6 +163,8 @@ static void list_buffers(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_diag
                                    : ac_sprintf(c->a, "%s bytes", ac_sy_text(&c->s, bytes));
     ac_note(c->diags, g, b->loc, "'%s': %s%s%s", b->name, now, count_text(c, b), life_text(c, b));
   }
+  if (k->scratch)
+    ac_note(c->diags, g, k->f->loc, "scratch of composed primitives: %lld bytes at most", (long long)k->scratch);
 }
 
 static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {

@@ -18,7 +18,8 @@ static int teardown(void **s) {
 
 /* Of all tensors, then of those that have other sizes; an example takes the rows that name its tensors, and refuses what does not fit. */
 static const char *const shapes[] = {
-    "7,1003", "513", "64,96", "1", "2,3,40", "0", "2,8,5,16", "3,13243", "2,3,5,7 bias=3,1,1"};
+    "7,1003",     "513",      "64,96", "1", "2,3,40", "0", "2,8,5,16", "3,13243", "2,3,5,7 bias=3,1,1",
+    "7,1003 y=1", "70000 y=1"};
 
 static void examples_agree(void **s) {
   (void)s;
@@ -45,6 +46,8 @@ static void examples_agree(void **s) {
       plain_args(list[i].p, of, k + 1, &x);
       plain_verdict v = plain_compare(&b, &list[i], &x, 1e-6, &message);
       if (v == PLAIN_DIFFERENT) failed(list[i].name, "sizes %s: %s", shapes[k], message);
+      if (v == PLAIN_FAULTY && getenv("AC_PLAINC_SHOW"))
+        print_message("%s at %s: %s\n", list[i].name, shapes[k], message);
       clean += v == PLAIN_SAME;
       free_args(&x);
     }

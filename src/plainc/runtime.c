@@ -33,6 +33,19 @@ static const ac_pcfunc helpers[] = {
     {"ac_ceil_div(", "static int64_t ac_ceil_div(int64_t a, int64_t b) { return -ac_floor_div(-a, b); }\n"},
     {"ac_align_up(", "static int64_t ac_align_up(int64_t a, int64_t to) { return ac_ceil_div(a, to) * to; }\n"},
     {"ac_align_down(", "static int64_t ac_align_down(int64_t a, int64_t to) { return ac_floor_div(a, to) * to; }\n"},
+    {"ac_larger(", "/* NaN wins; +0 is more than -0. */\n"
+                   "static float ac_larger(float x, float y) {\n"
+                   "  return x == y ? (signbit(x) ? y : x) : x > y || x != x ? x : y;\n}\n"},
+    {"ac_smaller(", "static float ac_smaller(float x, float y) {\n"
+                    "  return x == y ? (signbit(x) ? x : y) : x < y || x != x ? x : y;\n}\n"},
+    {"ac_fused_f32(", "/* d + x * y, rounded once; a product beyond the range is infinite before the sum. */\n"
+                      "static float ac_fused_f32(float d, float x, float y) {\n"
+                      "  double p = (double)x * (double)y;\n"
+                      "  return isinf((float)p) ? (float)p + d : (float)(p + (double)d);\n}\n"},
+    {"ac_fused_f16(",
+     "static float ac_fused_f16(float d, float x, float y) {\n"
+     "  double p = (double)x * (double)y;\n"
+     "  return p >= 65520.0 ? d + INFINITY : p <= -65520.0 ? d - INFINITY : (float)(p + (double)d);\n}\n"},
     {"ac_to_int(",
      "/* Toward zero; what does not fit becomes the least integer, as the conversion instructions of hosts have "
      "it. */\n"
@@ -356,7 +369,6 @@ bool ac_plainc_knows(ac_inst i, ac_dtype d) {
   case AC_FORM_SCALAR:
   case AC_FORM_FMA_SCALAR:
   case AC_FORM_FMA:
-  case AC_FORM_INDEX:
   case AC_FORM_FILL: return meaning_of(i, d) != NULL;
   case AC_FORM_REDUCE: return (i == AC_I_RSUM || i == AC_I_RMAX || i == AC_I_RMIN) && floating(d);
   case AC_FORM_CAST:
@@ -364,17 +376,25 @@ bool ac_plainc_knows(ac_inst i, ac_dtype d) {
   case AC_FORM_COMPARE_S:
   case AC_FORM_SELECT:
   case AC_FORM_SELECT_S:
-  case AC_FORM_GATHER:
   case AC_FORM_COPY: return true;
+  case AC_FORM_WHOLE: return floating(d);
+  case AC_FORM_INDEX:
+  case AC_FORM_GATHER:
+  case AC_FORM_ROWS:
+  case AC_FORM_BLOCKS:
+  case AC_FORM_TILE:
+  case AC_FORM_SORT:
+  case AC_FORM_MERGE:
+  case AC_FORM_PICK: return (ac_insts[i].dtypes & AC_BIT(d)) != 0;
   default: return false;
   }
 }
 
 /* Lane by lane: what x, y and d are follows from the form. */
 static void elementwise(ac_pc *t, ac_buf *b, const char *name, ac_inst i, ac_dtype d) {
-  const char *s = ac_pc_suffix(d), *m = meaning_of(i, d);
+  const char *s = ac_pc_suffix(d), *m = replaced(t->a, meaning_of(i, d), "@", s);
   ac_form f = ac_insts[i].form;
-  bool none = f == AC_FORM_FILL || f == AC_FORM_INDEX, two = f == AC_FORM_BINARY || f == AC_FORM_FMA;
+  bool none = f == AC_FORM_FILL, two = f == AC_FORM_BINARY || f == AC_FORM_FMA;
   bool scalar = f == AC_FORM_SCALAR || f == AC_FORM_FMA_SCALAR || none;
   ac_printf(b, "static void %s(void *dst%s%s%s, int64_t n) {\n", name, none ? "" : ", const void *a",
             two ? ", const void *b" : "", scalar ? ac_sprintf(t->a, ", %s y", lane(d)) : "");
@@ -398,7 +418,8 @@ static void cast(ac_buf *b, const char *name, ac_dtype d, ac_dtype from, ac_roun
     ac_printf(b, "    uint16_t u = ac_to_%s((double)x, %d);\n    memcpy((char *)dst + i * 2, &u, 2);\n",
               ac_pc_suffix(d), mode);
   else if (d == AC_F32 && from == AC_F32)
-    ac_printf(b, "    ac_put_f32(dst, i, x != x || isinf(x) ? x : (float)ac_round_to((double)x, %d));\n", mode);
+    ac_printf(b, "    ac_put_f32(dst, i, x != x || isinf(x) ? x : (float)(ac_round_to((double)x, %d) + 0.0));\n",
+              mode);
   else if (d == AC_F32 && !floating(from))
     ac_printf(b, "    ac_put_f32(dst, i, ac_int_to_f32(x, %d));\n", mode);
   else if (d == AC_F32)
@@ -432,8 +453,9 @@ static void compare(ac_pc *t, ac_buf *b, const char *name, bool scalar, ac_dtype
   if (!scalar) ac_printf(b, "    %s y = ac_get_%s(b, i);\n", lane(d), s);
   ac_printf(b,
             "    int64_t byte = ac_get_u8(mask, i / 8), bit = (int64_t)1 << i %% 8;\n"
-            "    ac_put_u8(mask, i / 8, x %s y ? byte | bit : byte & ~bit);\n  }\n}\n",
-            compares[c]);
+            "    ac_put_u8(mask, i / 8, %s ? byte | bit : byte & ~bit);\n  }\n}\n",
+            /* a NaN is unequal to nothing (docs/zh, boundary values: Compare) */
+            c == AC_CMP_NE && floating(d) ? "x < y || x > y" : ac_sprintf(t->a, "x %s y", compares[c]));
 }
 
 static void select_(ac_pc *t, ac_buf *b, const char *name, bool scalar, ac_dtype d) {
@@ -453,9 +475,7 @@ static void select_(ac_pc *t, ac_buf *b, const char *name, bool scalar, ac_dtype
 }
 
 /* The element at a byte offset. */
-static void gather(ac_buf *b, const char *name, ac_dtype d) {
-  ac_printf(b,
-            "static void %s(void *dst, const void *a, const void *at, int64_t base, int64_t n) {\n"
+static void %s(void *dst, const void *a, const void *at, int64_t base, int64_t n) {\n"
             "  for (int64_t i = 0; i < n; i++)\n"
             "    memcpy((char *)dst + i * %d, (const char *)a + base + ac_get_u32(at, i), %d);\n}\n",
             name, ac_dtypes[d].bytes, ac_dtypes[d].bytes);
@@ -468,8 +488,8 @@ static void reduce(ac_buf *b, const char *name, ac_inst i, ac_dtype d) {
     ac_printf(b,
               "static void %s(void *dst, const void *a, int64_t n) {\n  float top = ac_get_%s(a, 0);\n"
               "  for (int64_t i = 1; i < n; i++) {\n    float x = ac_get_%s(a, i);\n"
-              "    if (x %s top || x != x) top = x; /* NaN wins, and stays */\n  }\n  ac_put_%s(dst, 0, top);\n}\n",
-              name, s, s, i == AC_I_RMAX ? ">" : "<", s);
+              "    top = %s(top, x);\n  }\n  ac_put_%s(dst, 0, top);\n}\n",
+              name, s, s, i == AC_I_RMAX ? "ac_larger" : "ac_smaller", s);
     return;
   }
   ac_printf(
@@ -517,7 +537,6 @@ const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from) {
   case AC_FORM_SELECT:
   case AC_FORM_SELECT_S: select_(t, &b, name, scalar, d); break;
   case AC_FORM_REDUCE: reduce(&b, name, s->inst, d); break;
-  case AC_FORM_GATHER: gather(&b, name, d); break;
   case AC_FORM_COPY:
     ac_printf(&b, "static void %s(void *dst, const void *a, int64_t n) { ac_copy(dst, a, n, %d); }\n", name,
               ac_dtypes[d].bytes);

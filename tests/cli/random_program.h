@@ -53,6 +53,8 @@ static inline const char *kinds_of(ac_arena *a, const char *sig) {
     size_t name = strcspn(p, ":"), word = strcspn(p, " ");
     if (name >= word) return NULL;
     const char *kind = p + name + 1;
+    /* what these hold is not anything */
+    if (!strncmp(p, "index:", 6) || !strncmp(p, "dst_index:", 10) || !strncmp(p, "mask:", 5)) return NULL;
     bool optional = p[word - 1] == '?';
     if (!optional) {
       if ((kind[0] != 'B' && kind[0] != 'X') || (word - name != 2) || (dst && kind[0] != 'B')) return NULL;

@@ -215,6 +215,12 @@ static const char *const found[] = {
          "            tl.load(x + i + tl.arange(0, c), a)\n            tl.load(z + i + tl.arange(0, c), a)\n"
          "        with tl.compute():\n            tl.vexp(b, a)\n        with tl.copyout():\n"
          "            tl.store(y + i + tl.arange(0, c), b)\n"),
+    /* a NaN is unequal to itself, which the instruction does not say */
+    BODY("    m = tl.alloc_ub(tile, tl.uint8)\n    for i in range(0, n, tile):\n        c = min(tile, n - i)\n"
+         "        with tl.copyin():\n            tl.load(x + i + tl.arange(0, c), a)\n        with tl.compute():\n"
+         "            tl.vcompare(m, a, a, \"ne\")\n            tl.vselect_scalar(b, m, a, 0.5)\n        with "
+         "tl.copyout():\n"
+         "            tl.store(y + i + tl.arange(0, c), b)\n"),
     /* loaded in a loop, and again behind it */
     BODY("    for r in range(0, n, tile):\n        c = min(tile, n - r)\n        for i in range(0, 3):\n"
          "            with tl.copyin():\n                tl.load(x + r + tl.arange(0, c), a)\n"

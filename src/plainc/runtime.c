@@ -474,13 +474,6 @@ static void select_(ac_pc *t, ac_buf *b, const char *name, bool scalar, ac_dtype
   ac_puts(b, "  }\n}\n");
 }
 
-/* The element at a byte offset. */
-static void %s(void *dst, const void *a, const void *at, int64_t base, int64_t n) {\n"
-            "  for (int64_t i = 0; i < n; i++)\n"
-            "    memcpy((char *)dst + i * %d, (const char *)a + base + ac_get_u32(at, i), %d);\n}\n",
-            name, ac_dtypes[d].bytes, ac_dtypes[d].bytes);
-}
-
 static void reduce(ac_buf *b, const char *name, ac_inst i, ac_dtype d) {
   const char *s = ac_pc_suffix(d);
   int lanes = 256 / ac_dtypes[d].bytes;

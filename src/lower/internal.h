@@ -123,6 +123,9 @@ bool ac_is_scalar(const ac_cexpr *e);
 /* Calls f on every expression that a statement itself evaluates at run time (not its sub-statements). */
 void ac_each_expr(const ac_cstmt *s, void (*f)(void *user, const ac_cexpr *e), void *user);
 
+/* The chip has the instruction for elements of dtype d (a cast: from dtype `from`); else pass "legalise" composes it. */
+bool ac_lower_has(const ac_astmt *s, ac_dtype d, ac_dtype from);
+
 /* Calls f on each statement of the block and of the blocks inside it. */
 void ac_as_walk(ac_ablock *b, void (*f)(void *user, ac_astmt *s), void *user);
 bool ac_is_tensor_expr(const ac_cexpr *e); /* tensor or workspace name of the host */

@@ -194,16 +194,22 @@ static bool whole_blocks(legal *l, const ac_astmt *s) {
 
 /* ---- the pass ---- */
 
-static bool legal_already(legal *l, const ac_astmt *s) {
+bool ac_lower_has(const ac_astmt *s, ac_dtype d, ac_dtype from) {
   ac_form f = ac_insts[s->inst].form;
   if (!ac_insts[s->inst].dsl) return true; /* of pass "rows" */
-  if (f == AC_FORM_COPY) return whole_blocks(l, s);
   bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
-  ac_dtype d = dtype_of(l, &s->ops[compare ? 1 : 0]);
-  if (f == AC_FORM_CAST) return d != AC_BOOL && (ac_cast_rounds(d, dtype_of(l, &s->ops[1])) & (1u << s->round));
+  if (f == AC_FORM_CAST) return d != AC_BOOL && (ac_cast_rounds(d, from) & (1u << s->round));
   if (lx_direct(ac_insts[s->inst].dsl, d) == AC_INST_COUNT) return false;
   if (compare && (d == AC_I32 ? s->cmp != AC_CMP_EQ : s->cmp == AC_CMP_NE)) return false;
   return ac_insts[s->inst].dtypes & AC_BIT(d);
+}
+
+static bool legal_already(legal *l, const ac_astmt *s) {
+  ac_form f = ac_insts[s->inst].form;
+  if (f == AC_FORM_COPY) return whole_blocks(l, s);
+  bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
+  ac_dtype d = dtype_of(l, &s->ops[compare ? 1 : 0]);
+  return ac_lower_has(s, d, f == AC_FORM_CAST ? dtype_of(l, &s->ops[1]) : d);
 }
 
 static void block(legal *l, ac_ablock *b) {

@@ -196,8 +196,11 @@ ac_ablock *ac_rows_nest(ac_rows *r, const ac_aview *shape, unsigned inside, O *f
 
 /* ---- element by element ---- */
 
-static bool repeats_exist(const ac_astmt *s) {
+static bool repeats_exist(ac_rows *r, const ac_astmt *s) {
   if (s->kind != AC_AS_INST) return false;
+  ac_dtype d = ac_rows_dtype(r, &s->ops[0]);
+  /* what is composed is composed of instructions by count */
+  if (!ac_lower_has(s, d, s->ops[1].tensor ? ac_rows_dtype(r, &s->ops[1]) : d)) return false;
   switch (ac_insts[s->inst].form) {
   case AC_FORM_UNARY:
   case AC_FORM_BINARY:
@@ -256,7 +259,7 @@ static void by_rows(ac_rows *r, const ac_astmt *s, int axis, X *rows, X *cols) {
 /* Rows and columns: at once, by repeats or row by row. */
 static void plane(ac_rows *r, const ac_astmt *s, int axis, X *rows, X *cols) {
   X *full = NULL, *near = NULL;
-  bool repeats = repeats_exist(s);
+  bool repeats = repeats_exist(r, s);
   for (int i = 0; i < s->n_ops; i++) {
     if (!s->ops[i].nd) continue;
     X *step = s->ops[i].nd->stride[axis], *fits = xb(r, AC_AE_EQ, cols, step);

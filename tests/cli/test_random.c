@@ -242,6 +242,18 @@ static const char *const found[] = {
          "            tl.vcompare(m, a, a, \"ne\")\n            tl.vselect_scalar(b, m, a, 0.5)\n        with "
          "tl.copyout():\n"
          "            tl.store(y + i + tl.arange(0, c), b)\n"),
+    /* a conversion that is composed, over rows that are apart: not in the repeat form */
+    "@ascend_kernel\ndef k(x: tl.tensor[tl.float32], y: tl.tensor[tl.uint16], z: tl.tensor[tl.float32], rows, "
+    "cols):\n"
+    "    a = tl.alloc_ub((4, 40), tl.float32)\n    b = tl.alloc_ub((4, 40), tl.uint16)\n"
+    "    for c in range(0, cols, 40):\n        w = min(40, cols - c)\n        for r in range(0, rows, 4):\n"
+    "            h = min(4, rows - r)\n"
+    "            off = r * cols + c + tl.arange(0, h)[:, None] * cols + tl.arange(0, w)[None, :]\n"
+    "            with tl.copyin():\n                tl.load(x + off, a)\n            with tl.compute():\n"
+    "                tl.vabs(a, a)\n                tl.cast(b, a)\n            with tl.copyout():\n"
+    "                tl.store(y + off, b)\n                tl.store(z + off, a)\n\n\n"
+    "def h(x: tl.tensor[tl.float32], y: tl.tensor[tl.uint16], z: tl.tensor[tl.float32]):\n    cols = y.shape[-1]\n"
+    "    k[1](x, y, z, tl.prod(y.shape[:-1]), cols)\n",
     /* loaded in a loop, and again behind it */
     BODY("    for r in range(0, n, tile):\n        c = min(tile, n - r)\n        for i in range(0, 3):\n"
          "            with tl.copyin():\n                tl.load(x + r + tl.arange(0, c), a)\n"

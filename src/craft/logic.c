@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_ROWS = 160, MAX_VARS = 40, MAX_SPLITS = 5, MAX_FACTS = 64, MAX_ATOMS = 64 };
+enum { MAX_ROWS = 240, MAX_VARS = 64, MAX_SPLITS = 5, MAX_FACTS = 110, MAX_ATOMS = 64 };
 
 typedef struct {
   int64_t c[MAX_VARS], k;
@@ -277,13 +277,9 @@ static bool nonneg_atom(ac_syms *s, const facts *f, int i) {
   return false;
 }
 
-/* The monomial m without its j-th atom is a monomial of x. */
-static bool holds_rest(const ac_sterm *m, int j, const ac_sym *x) {
-  ac_sterm rest = *m;
-  memmove(&rest.atom[j], &rest.atom[j + 1], (size_t)(m->k - 1 - j) * sizeof rest.atom[0]);
-  rest.k--;
+static bool holds(const ac_sterm *m, const ac_sym *x) {
   for (int i = 0; i < x->n; i++)
-    if (same_monomial(&x->t[i], &rest)) return true;
+    if (same_monomial(&x->t[i], m)) return true;
   return false;
 }
 
@@ -315,19 +311,31 @@ static int new_monomials(const facts *f, const ac_sym *goal, const ac_sym *x) {
   return n;
 }
 
+/* The atoms of m in `part` make a product that is not negative: facts that speak of the others, times that. */
+static void multiply_by(proof *p, facts *f, const ac_sym *goal, const ac_sterm *m, int part, int fresh) {
+  ac_sterm rest = {.c = 1};
+  ac_sym *factor = ac_sy_int(p->s, 1);
+  for (int j = 0; j < m->k; j++) {
+    if (!(part >> j & 1)) {
+      rest.atom[rest.k++] = m->atom[j];
+      continue;
+    }
+    if (!nonneg_atom(p->s, f, m->atom[j])) return;
+    factor = ac_sy_mul(p->s, factor, atom_sym(p->s, m->atom[j]));
+  }
+  for (int k = 0, n = f->n; k < n && f->n < MAX_FACTS; k++) {
+    if (!holds(&rest, f->f[k])) continue;
+    ac_sym *y = ac_sy_mul(p->s, f->f[k], factor);
+    if (new_monomials(f, goal, y) <= fresh) add(f, y);
+  }
+}
+
 /* For a product that is spoken of, facts about one factor times the other, as long as they bring few new products up. */
 static void multiply(proof *p, facts *f, const ac_sym *goal, const ac_sym *x, int fresh) {
   for (int i = 0; i < x->n; i++) {
     const ac_sterm m = x->t[i];
     square(p, f, &m);
-    for (int j = 0; m.k > 1 && j < m.k; j++) {
-      if (!nonneg_atom(p->s, f, m.atom[j])) continue;
-      for (int k = 0, n = f->n; k < n && f->n < MAX_FACTS; k++) {
-        if (!holds_rest(&m, j, f->f[k])) continue;
-        ac_sym *y = ac_sy_mul(p->s, f->f[k], atom_sym(p->s, m.atom[j]));
-        if (new_monomials(f, goal, y) <= fresh) add(f, y);
-      }
-    }
+    for (int part = 1; part < (1 << m.k) - 1; part++) multiply_by(p, f, goal, &m, part, fresh);
   }
 }
 

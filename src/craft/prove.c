@@ -594,7 +594,7 @@ static bool inside(walk *w, const ac_family *f, ac_sym *n) {
     facts = ac_pv_and(y, ac_pv_and(y, facts, more), minus(w, number(w, 0), more));
   }
   if (ac_lg_nonneg(y, f->base, facts) && ac_lg_nonneg(y, minus(w, n, plus(w, f->base, f->len)), facts)) return true;
-  int tries = 40;
+  int tries = 150;
   return ac_pv_take_away(&w->y, &g, true, -1, &tries) && ac_lg_nonneg(y, g.base, g.facts) &&
          ac_lg_nonneg(y, minus(w, n, plus(w, g.base, g.len)), g.facts);
 }
@@ -801,68 +801,6 @@ static void host_branch(walk *w, const path *p, const ac_skstmt *s, const cont *
   }
 }
 
-static void walk_kernel(walk *w, const path *p, const ac_skstmt *s, families *into, const ac_fact **facts) {
-  const ac_skfunc *fn = w->k->funcs.data[s->kernel];
-  state *host_state = as_state(w, p), *st = AC_NEW(w->k->a, state);
-  ac_sym *one_ = number(w, 1);
-  w->blocks = value(w, host_state, s->value);
-  if (!w->blocks) {
-    w->blocks = ac_pv_fresh(&w->y, "blocks", 1);
-  } else if (!ac_lg_nonneg(&w->y, minus(w, w->blocks, one_), host_state->facts)) {
-    host_state->facts = ac_sy_assume(&w->y, host_state->facts, minus(w, w->blocks, one_)); /* or it is refused */
-  }
-  st->slot = AC_NEW_N(w->k->a, ac_sym *, fn->n_slots + 1);
-  for (int i = 0; i < s->n_args; i++)
-    if (s->args[i]) st->slot[i] = value(w, host_state, s->args[i]);
-  *facts = host_state->facts;
-  w->pid = ac_pv_fresh(&w->y, "pid", 0);
-  w->fn = fn;
-  w->launch = s;
-  w->into = into;
-  w->irregular = false;
-  st->epoch_known = true;
-  st->facts = ac_sy_assume(&w->y, *facts, minus(w, minus(w, w->blocks, one_), w->pid));
-  st->loop[st->n_loops++] = (ac_ploop){w->pid->t[0].atom[0], number(w, 0), w->blocks, one_};
-  kernel(w, st, fn->body, NULL);
-  if (w->irregular)
-    for (size_t i = 0; i < into->len; i++) into->data[i].maybe = true;
-  /* what the choices came to holds on the rest of the path */
-  for (int i = 0; i < w->n_choices; i++)
-    if (w->choice[i]) *facts = ac_sy_assume(&w->y, *facts, w->chosen[i]);
-}
-
-static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *then) {
-  if (p->n_launches == MAX_LAUNCHES) {
-    w->lost = true;
-    return;
-  }
-  w->forced = 0;
-  do {
-    path q = *p;
-    q.launches = AC_NEW_N(w->k->a, families, MAX_LAUNCHES);
-    memcpy(q.launches, p->launches, (size_t)p->n_launches * sizeof *q.launches);
-    families *into = &q.launches[q.n_launches++];
-    w->n_choices = 0;
-    walk_kernel(w, p, s, into, &q.facts);
-    if (w->lost) return;
-    int n = w->n_choices;
-    bool way[MAX_CHOICES];
-    memcpy(way, w->choice, sizeof way);
-    check_bounds(w, into);
-    check_order(w, into);
-    host(w, q, s->next, then);
-    while (n > 0 && !way[n - 1]) n--; /* the last choice that was not yet made the other way */
-    if (n) way[n - 1] = false;
-    w->forced = n;
-    memcpy(w->choice, way, sizeof way);
-  } while (w->forced && !w->lost);
-}
-
-static void host_loop(walk *w, path *p, const ac_skstmt *s) {
-  for (int k = 0; k < w->k->host->n_slots; k++)
-    if (assigned(s->body, k) || (s->kind == AC_SKS_FOR && s->slot == k)) p->slot[k] = NULL;
-}
-
 /* How many cores there are. */
 static bool of_cores(walk *w, const ac_sym *x, bool *sizes, int *depth) {
   bool found = false;
@@ -923,6 +861,71 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
       ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
     p->facts = ac_sy_assume(&w->y, p->facts, minus(w, ac_sy_mul(&w->y, n, cores), whole));
   return n;
+}
+
+static void walk_kernel(walk *w, const path *p, const ac_skstmt *s, families *into, const ac_fact **facts) {
+  const ac_skfunc *fn = w->k->funcs.data[s->kernel];
+  state *host_state = as_state(w, p), *st = AC_NEW(w->k->a, state);
+  ac_sym *one_ = number(w, 1);
+  path q = *p; /* what the arguments came from goes into its facts */
+  w->blocks = opaque(w, &q, value(w, host_state, s->value));
+  if (!w->blocks) {
+    w->blocks = ac_pv_fresh(&w->y, "blocks", 1);
+  } else if (!ac_lg_nonneg(&w->y, minus(w, w->blocks, one_), host_state->facts)) {
+    host_state->facts = ac_sy_assume(&w->y, host_state->facts, minus(w, w->blocks, one_)); /* or it is refused */
+  }
+  st->slot = AC_NEW_N(w->k->a, ac_sym *, fn->n_slots + 1);
+  for (int i = 0; i < s->n_args; i++)
+    if (s->args[i]) st->slot[i] = opaque(w, &q, value(w, host_state, s->args[i]));
+  for (const ac_fact *f = q.facts; f && f != p->facts; f = f->next)
+    host_state->facts = ac_sy_assume(&w->y, host_state->facts, f->p);
+  *facts = host_state->facts;
+  w->pid = ac_pv_fresh(&w->y, "pid", 0);
+  w->fn = fn;
+  w->launch = s;
+  w->into = into;
+  w->irregular = false;
+  st->epoch_known = true;
+  st->facts = ac_sy_assume(&w->y, *facts, minus(w, minus(w, w->blocks, one_), w->pid));
+  st->loop[st->n_loops++] = (ac_ploop){w->pid->t[0].atom[0], number(w, 0), w->blocks, one_};
+  kernel(w, st, fn->body, NULL);
+  if (w->irregular)
+    for (size_t i = 0; i < into->len; i++) into->data[i].maybe = true;
+  /* what the choices came to holds on the rest of the path */
+  for (int i = 0; i < w->n_choices; i++)
+    if (w->choice[i]) *facts = ac_sy_assume(&w->y, *facts, w->chosen[i]);
+}
+
+static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *then) {
+  if (p->n_launches == MAX_LAUNCHES) {
+    w->lost = true;
+    return;
+  }
+  w->forced = 0;
+  do {
+    path q = *p;
+    q.launches = AC_NEW_N(w->k->a, families, MAX_LAUNCHES);
+    memcpy(q.launches, p->launches, (size_t)p->n_launches * sizeof *q.launches);
+    families *into = &q.launches[q.n_launches++];
+    w->n_choices = 0;
+    walk_kernel(w, p, s, into, &q.facts);
+    if (w->lost) return;
+    int n = w->n_choices;
+    bool way[MAX_CHOICES];
+    memcpy(way, w->choice, sizeof way);
+    check_bounds(w, into);
+    check_order(w, into);
+    host(w, q, s->next, then);
+    while (n > 0 && !way[n - 1]) n--; /* the last choice that was not yet made the other way */
+    if (n) way[n - 1] = false;
+    w->forced = n;
+    memcpy(w->choice, way, sizeof way);
+  } while (w->forced && !w->lost);
+}
+
+static void host_loop(walk *w, path *p, const ac_skstmt *s) {
+  for (int k = 0; k < w->k->host->n_slots; k++)
+    if (assigned(s->body, k) || (s->kind == AC_SKS_FOR && s->slot == k)) p->slot[k] = NULL;
 }
 
 static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {

@@ -258,6 +258,7 @@ static void access(maker *k, const ac_cexpr *e, const ac_sig *sig, int i) {
     for (int d = 0; d < acc->rank; d++) {
       acc->extent[d] = expr(k, x->tile->axis[d].extent);
       acc->stride[d] = expr(k, x->tile->axis[d].stride);
+      if (x->tile->axis[d].index) acc->base = data(k); /* offsets from memory: anywhere */
       if (x->tile->axis[d].index) acc->base = node(k->s, AC_SK_ADD, acc->base, data(k));
     }
   } else if (x->kind == AC_CE_NAME) {

@@ -130,4 +130,7 @@ bool ac_lower_has(const ac_astmt *s, ac_dtype d, ac_dtype from);
 void ac_as_walk(ac_ablock *b, void (*f)(void *user, ac_astmt *s), void *user);
 bool ac_is_tensor_expr(const ac_cexpr *e); /* tensor or workspace name of the host */
 
+/* apart.c: the kernel loads and stores this tensor, and no trip of its loop touches what another one does. */
+bool ac_lower_apart(ac_arena *a, const ac_akernel *k, int gm);
+
 #endif

@@ -4,7 +4,8 @@
  *   scalar write to UB       V_S before it: what the vector unit still reads there; S_V after
  *   element-wise copy        V_S before (the slot's last reader), S_V after; MTE3_S and S_MTE3 where the slot goes straight out
  *   TBuf touched by copies   V_MTE2 before a load, MTE2_V after; V_MTE3 before a store, MTE3_V after
- *   tensor loaded and stored MTE3_MTE2 before a load, MTE2_MTE3 before a store: a later load sees what an earlier store wrote
+ *   tensor loaded and stored MTE3_MTE2 before a load, MTE2_MTE3 before a store: a later load sees what an earlier store wrote;
+ *                            not where every trip of the loop has a part of its own (apart.c)
  *   scalar read of a stored tensor   MTE3_S before it
  *   load over an earlier one MTE2_V and V_MTE2 before it, where no AllocTensor stands between the two: what is loaded twice and
  *                            not read between (a load in a loop whose value only the last trip, or nobody, uses)
@@ -20,6 +21,7 @@ typedef struct {
   ac_akernel *k;
   tensors
       fresh; /* queue tensors that were allocated in the list at work, or in one around it but for loops, and not loaded since */
+  bool *apart; /* by tensor in global memory: every trip has a part of its own (apart.c) */
 } syncer;
 
 static bool take(tensors *v, const ac_atensor *t) {
@@ -44,7 +46,7 @@ static void flag(syncer *y, ac_ablock *out, ac_event e, ac_loc loc) {
 
 static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   ac_acopy *c = s->copy;
-  bool both = y->k->gms.data[c->gm].in && y->k->gms.data[c->gm].out;
+  bool both = y->k->gms.data[c->gm].in && y->k->gms.data[c->gm].out && !y->apart[c->gm];
   bool own = y->k->buffers.data[c->ub->buffer].sync;
   if (both) flag(y, out, c->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3, s->loc);
   if (c->by_element) {
@@ -123,6 +125,8 @@ static void block(syncer *y, ac_ablock *b) {
 bool ac_lower_sync(ac_lower_ctx *c) {
   for (size_t i = 0; i < c->p->kernels.len; i++) {
     syncer y = {.a = c->a, .k = c->p->kernels.data[i]};
+    y.apart = AC_NEW_N(c->a, bool, y.k->gms.len + 1);
+    for (size_t g = 0; g < y.k->gms.len; g++) y.apart[g] = ac_lower_apart(c->a, y.k, (int)g);
     for (size_t m = 0; m < y.k->methods.len; m++) {
       y.fresh.len = 0;
       block(&y, &y.k->methods.data[m].body);

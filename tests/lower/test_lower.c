@@ -239,6 +239,38 @@ static void invariants(void **state) {
 
 /* ---- what the passes decide ---- */
 
+/* A tensor that is updated in place: flags between the copies of different trips stand only where these may meet. */
+static void updates(void **state) {
+  (void)state;
+  static const struct {
+    const char *loop, *load, *store; /* of elements of x */
+    bool flags;
+  } t[] = {
+      {"range(0, n, 64)", "i + tl.arange(0, min(64, n - i))", "i + tl.arange(0, min(64, n - i))", false},
+      {"range(0, n, 64)", "tl.arange(0, min(64, n - i)) + i", "i + tl.arange(0, min(64, n - i))", false},
+      /* what a trip loads was stored by the one before */
+      {"range(0, n, 32)", "i + tl.arange(0, min(64, n - i))", "i + tl.arange(0, min(64, n - i))", true},
+      {"range(64, n, 64)", "i - 64 + tl.arange(0, 64)", "i + tl.arange(0, min(64, n - i))", true},
+      {"range(0, n, 64)", "i * 2 + tl.arange(0, 1)", "i * 2 + tl.arange(0, 1)", true}, /* apart, and not seen */
+      {"range(0, n)", "tl.arange(0, 64)", "tl.arange(0, 64)", true},
+  };
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    const char *text =
+        ac_sprintf(w.a,
+                   "@ascend_kernel\ndef k(x, n):\n    b = tl.alloc_ub(64, tl.float32)\n    c = tl.alloc_ub(64, "
+                   "tl.float32)\n    for i in %s:\n        with tl.copyin():\n            tl.load(x + %s, b)\n"
+                   "        with tl.compute():\n            tl.vabs(c, b)\n        with tl.copyout():\n"
+                   "            tl.store(x + %s, c)\n\n\ndef host(x):\n    k[1](x, x.numel())\n",
+                   t[i].loop, t[i].load, t[i].store);
+    char *air = ac_air_text(w.a, lower(&w, "update.craft", text, NULL, NULL));
+    if (!strstr(air, "MTE3_MTE2") == t[i].flags || !strstr(air, "MTE2_MTE3") == t[i].flags)
+      fail_msg("case %zu: %s\n%s", i, t[i].flags ? "flags are missing" : "flags that nothing needs", air);
+    ac_arena_free(w.a);
+  }
+}
+
 static const char head[] = "@ascend_kernel\ndef k(x, y, n, m):\n";
 static const char tail[] = "\n\ndef host(x, y):\n    k[1](x, y, x.numel(), 4)\n";
 
@@ -455,9 +487,10 @@ static void bad_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(golden),    cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
-      cmocka_unit_test(placement), cmocka_unit_test(scalars),       cmocka_unit_test(block_counts),
-      cmocka_unit_test(refusals),  cmocka_unit_test(dumps),         cmocka_unit_test(bad_names),
+      cmocka_unit_test(golden),       cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
+      cmocka_unit_test(updates),      cmocka_unit_test(placement),     cmocka_unit_test(scalars),
+      cmocka_unit_test(block_counts), cmocka_unit_test(refusals),      cmocka_unit_test(dumps),
+      cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

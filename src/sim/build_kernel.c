@@ -27,12 +27,20 @@ static void define_text(const ac_builder *b, ac_buf *w) {
     if (!for_headers(d)) ac_printf(w, "#define %.*s %s\n", (int)strcspn(d, "="), d, value ? value + 1 : "1");
   }
 }
+/* ... and not before what follows the kernel, unless the entry is named by it. */
+static void undefine_text(const ac_builder *b, ac_buf *w) {
+  for (size_t i = 0; b->s->defines && b->s->defines[i]; i++) {
+    const char *name = ac_strndup(b->a, b->s->defines[i], strcspn(b->s->defines[i], "(="));
+    if (!for_headers(name) && !strstr(b->s->op, name)) ac_printf(w, "#undef %s\n", name);
+  }
+}
 
 /* Where the tiling struct is in CANN's namespace, the kernel names it without, as from the header that its build generates. */
 static char *wrapper(ac_builder *b, const char *source) {
   ac_buf w;
   ac_buf_init(&w, b->a);
-  ac_puts(&w, "#include \"kernel_operator.h\"\nnamespace optiling {}\nusing namespace optiling;\n");
+  ac_puts(&w, "#include \"kernel_operator.h\"\n#include \"acsim/kernel_entry.h\"\nnamespace optiling {}\nusing "
+              "namespace optiling;\n");
   define_text(b, &w);
   for (size_t i = 0; b->s->headers && b->s->headers[i]; i++)
     ac_printf(&w, "#include \"%s\"\n", ac_absolute(b->a, b->s->headers[i]));
@@ -40,8 +48,9 @@ static char *wrapper(ac_builder *b, const char *source) {
     ac_printf(
         &w, "#undef GET_TILING_DATA\n#define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(%s, name, arg)\n",
         b->s->tiling_struct);
-  ac_printf(&w, "#include \"%s\"\n#line 1 \"acsim_entry\"\n#include \"acsim/kernel_entry.h\"\nACSIM_ENTRY(::%s)\n",
-            source, b->s->op);
+  ac_printf(&w, "#include \"%s\"\n#line 1 \"acsim_entry\"\n", source);
+  undefine_text(b, &w);
+  ac_printf(&w, "ACSIM_ENTRY(::%s)\n", b->s->op);
   tiling_text(b, &w);
   return (char *)ac_buf_str(&w);
 }

@@ -216,7 +216,7 @@ run 2 'source would get float64' "$l" --entry beyond_the_end --inout d64:o.npy -
 run 1 'has 64' "$l" --entry beyond_the_end --in d64:float64 --out o.npy:float32:64 --blocks 1
 run 0 'float64, 32 elements, from 0 to 31' "$l" --entry of_doubles --in d64 --out o.npy:float64:32 --blocks 1
 # -D of a name that the headers use themselves, and whose dtype defines stay
-run 0 'from 0 to 63' "$l" --entry made_by_macro --in f64 --out o.npy:float32:64 --blocks 1 -D T=7 -D N -D 'B(x)=x'
+run 0 'from 0 to 63' "$l" --entry made_by_macro --in f64 --out o.npy:float32:64 --blocks 1 -D N=7 -D U -D 'B(x)=x' -D v=1
 for wrong in '--blcks 3' '--blocks' '--blocks=x' '--json=1' '--hazards sometimes' 'second.cpp'; do
   rc=0
   # shellcheck disable=SC2086

@@ -1,7 +1,7 @@
 /* The wrapper around a kernel that is run by itself. The runner writes a file of these lines and compiles it:
  *
- *   #include "the kernel's source"
  *   #include "acsim/kernel_entry.h"
+ *   #include "the kernel's source"
  *   ACSIM_ENTRY(::ns::kernel<float>)
  *   ACSIM_TILING(::TilingData)       (or ACSIM_NO_TILING)
  *   ACSIM_FIELD(tileNum) ACSIM_FIELD(sizes[2]) ...

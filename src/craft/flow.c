@@ -38,7 +38,8 @@ static bool same_tile(const ac_ktile *a, const ac_ktile *b) {
   if (!a || !b || a->param != b->param || a->base != b->base || a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; d++) {
     const ac_kdim *x = &a->dim[d], *y = &b->dim[d];
-    if (x->axis != y->axis || x->index != y->index || (x->axis && (x->extent != y->extent || x->stride != y->stride))) return false;
+    if (x->axis != y->axis || x->index != y->index || (x->axis && (x->extent != y->extent || x->stride != y->stride)))
+      return false;
   }
   return true;
 }
@@ -110,6 +111,14 @@ static ac_kstate *join(ac_chk *c, ac_kstate *x, ac_kstate *y) {
   for (size_t i = 0; i < c->fn->n_bufs; i++) r->bufs[i] = join_buf(&x->bufs[i], &y->bufs[i]);
   r->facts = common_facts(x->facts, y->facts);
   return r;
+}
+
+/* *into joined with y. What is only an intermediate state is given back: a program may have many loops. */
+static void join_into(ac_chk *c, ac_kstate **into, bool *mine, ac_kstate *y) {
+  ac_kstate *r = join(c, *into, y);
+  if (*mine && r != *into) drop_state(c, *into);
+  *mine = (*mine && r == *into) || (r != *into && r != y);
+  *into = r;
 }
 
 /* ---- assignments ---- */
@@ -408,9 +417,14 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
   head->vars[var] = (ac_kvar){AC_SET, v};
   loop_run l = {0};
   run_loop(c, s, head, &l);
-  ac_kstate *out = trips ? l.end : join(c, entry, l.end);
-  for (size_t k = 0; k < l.loop.breaks.len; k++) out = join(c, out, l.loop.breaks.data[k]);
-  out = copy_state(c, out);
+  ac_kstate *all = trips ? l.end : entry;
+  bool mine = false; /* made by a join */
+  if (!trips) join_into(c, &all, &mine, l.end);
+  for (size_t k = 0; k < l.loop.breaks.len; k++) join_into(c, &all, &mine, l.loop.breaks.data[k]);
+  ac_kstate *out = copy_state(c, all);
+  if (mine) drop_state(c, all);
+  for (size_t k = 0; k < l.loop.breaks.len; k++)
+    if (l.loop.breaks.data[k] != all) drop_state(c, l.loop.breaks.data[k]);
   out->facts = common_facts(out->facts, entry->facts);
   if (entry->dead) out->dead = true;
   if (!trips && out->vars[var].set == AC_SET && entry->vars[var].set != AC_SET) out->vars[var].set = AC_MAYBE;

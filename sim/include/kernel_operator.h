@@ -17,6 +17,7 @@
 #endif
 
 #include "acsim/kernel_rows.h"
+#include "acsim/kernel_std.h"
 #include "acsim/kernel_sync.h"
 
 /* ---- tiling ---- */

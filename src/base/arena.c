@@ -48,8 +48,20 @@ void ac_fail_alloc_at(uint64_t n) {
   atomic_store(&fail_at, n);
 }
 
+static _Atomic bool ran_out;
+
+bool ac_memory_ran_out(void) {
+  return atomic_load(&ran_out);
+}
+void ac_no_memory(const char *what) {
+  atomic_store(&ran_out, true);
+  fprintf(stderr, "out of memory%s%s\n", what ? " for " : "", what ? what : "");
+  exit(AC_LIMIT);
+}
+
 AC_NORETURN static void out_of_memory(size_t wanted) {
   if (oom_fn) oom_fn(wanted, oom_user);
+  atomic_store(&ran_out, true);
   fprintf(stderr,
           "error[AC0106]: out of memory (%zu bytes more were needed)\n"
           "  help: use a smaller --shape, or run on a host with more memory\n",

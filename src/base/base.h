@@ -32,7 +32,7 @@ typedef enum {
 
 typedef struct ac_arena ac_arena;
 ac_arena *ac_arena_new(void);
-void ac_arena_free(ac_arena *a); /* NULL is fine */
+void ac_arena_free(ac_arena *a);          /* NULL is fine */
 size_t ac_arena_bytes(const ac_arena *a); /* taken from the system */
 /* Zeroed, aligned to 16 bytes; n may be 0 (a unique pointer comes back). */
 void *ac_alloc(ac_arena *a, size_t n);
@@ -48,6 +48,10 @@ char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) AC_PRINTF(2, 0);
  * exit AC_LIMIT. */
 typedef void (*ac_oom_fn)(size_t wanted, void *user);
 void ac_on_oom(ac_oom_fn fn, void *user);
+/* Ends the process with AC_LIMIT, as an arena does that gets no memory; `what` (or NULL) names what it was for. And: has one of them? Then an
+ * exit status of AC_LIMIT is about memory, and nobody else's. */
+AC_NORETURN void ac_no_memory(const char *what);
+bool ac_memory_ran_out(void);
 /* Test hook: the n-th allocation from now fails (0 = never). */
 void ac_fail_alloc_at(uint64_t n);
 

@@ -45,8 +45,7 @@ void acsim_add_buffer(acsim_session *s, const acsim_buffer *b) {
   bool tracked = b->kind == ACSIM_OUTPUT || b->kind == ACSIM_INOUT || b->kind == ACSIM_WORKSPACE;
   /* calloc, not the arena: pages that are never touched cost nothing */
   if (tracked && g->elems && !(g->written = calloc((size_t)(g->elems + 63) / 64, 8))) {
-    fprintf(stderr, "simulator: out of memory for the record of writes to %s\n", b->name);
-    exit(AC_LIMIT);
+    ac_no_memory("the record of writes to a tensor");
   }
   acsim_time_buffer(s, g);
   ac_push(s->arena, &s->gms, g);
@@ -154,8 +153,7 @@ acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
     own->data = guarded(mem, own->size);
     own->state = malloc((size_t)own->size + 64);
     if (!own->data || !own->state) {
-      fprintf(stderr, "simulator: out of memory\n");
-      exit(AC_LIMIT);
+      ac_no_memory("the memories of a block");
     }
     memset(own->data, 0xa5, own->size);
   }
@@ -168,7 +166,7 @@ static void finish_block(acsim_session *s, acsim_block *b);
 
 static void run_block(acsim_session *s, acsim_worker *w, int64_t rank) {
   acsim_block *b = calloc(1, sizeof *b);
-  if (!b) exit(AC_LIMIT);
+  if (!b) ac_no_memory(NULL);
   b->s = s;
   b->worker = w;
   b->rank = rank;
@@ -209,7 +207,7 @@ static void start_worker(acsim_session *s) {
   if (s->n_handles == s->cap_handles) {
     s->cap_handles = s->cap_handles ? s->cap_handles * 2 : 64;
     s->handles = realloc(s->handles, (size_t)s->cap_handles * sizeof *s->handles);
-    if (!s->handles) exit(AC_LIMIT);
+    if (!s->handles) ac_no_memory(NULL);
   }
   pthread_attr_t attr;
   pthread_attr_init(&attr);
@@ -221,7 +219,7 @@ static void start_worker(acsim_session *s) {
     s->running++;
   } else if (!s->running) {
     fprintf(stderr, "simulator: no thread for a block: %s\n", strerror(rc));
-    exit(AC_LIMIT);
+    ac_no_memory("a thread");
   }
 }
 
@@ -376,7 +374,7 @@ static void choose_blocks(acsim_session *s) {
   free(s->pick);
   s->pick = NULL;
   if (n <= 0 || n >= s->block_dim) return;
-  if (!(s->pick = calloc((size_t)(n * s->ratio), sizeof *s->pick))) exit(AC_LIMIT);
+  if (!(s->pick = calloc((size_t)(n * s->ratio), sizeof *s->pick))) ac_no_memory(NULL);
   ac_sim_sample(n, s->cfg.sample_seed, s->block_dim, s->pick);
   for (int64_t i = n * s->ratio - 1; i >= 0; i--) s->pick[i] = s->pick[i / s->ratio] * s->ratio + i % s->ratio;
   s->first = 0;
@@ -394,7 +392,7 @@ static void run_blocks(acsim_session *s) {
   s->state = calloc((size_t)s->count + 1, 1);
   s->waits = calloc((size_t)s->count + 1, sizeof *s->waits);
   s->traces = calloc((size_t)s->count + 1, sizeof *s->traces);
-  if (!s->state || !s->waits || !s->traces) exit(AC_LIMIT);
+  if (!s->state || !s->waits || !s->traces) ac_no_memory(NULL);
   acsim_sync_open(s);
   s->n_handles = s->running = 0;
   acsim_time_launch(s);
@@ -428,7 +426,7 @@ static void keep_tiling(acsim_session *s) {
   for (size_t i = 0; i < s->gms.len; i++) {
     acsim_gm *m = s->gms.data[i];
     if (m->b.kind != ACSIM_TILING || m->b.bytes <= 0) continue;
-    if (!m->before && !(m->before = malloc((size_t)m->b.bytes))) exit(AC_LIMIT);
+    if (!m->before && !(m->before = malloc((size_t)m->b.bytes))) ac_no_memory(NULL);
     memcpy(m->before, m->start, (size_t)m->b.bytes);
   }
 }

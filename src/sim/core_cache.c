@@ -42,7 +42,7 @@ static void grow(acsim_cache *c) {
   size_t n = c->cap;
   c->cap = n ? n * 2 : FIRST_SLOTS;
   c->slots = calloc(c->cap, sizeof *c->slots);
-  if (!c->slots) exit(AC_LIMIT);
+  if (!c->slots) ac_no_memory(NULL);
   for (size_t i = 0; i < n; i++)
     if (old[i].m) *slot_of(c, old[i].m, old[i].index) = old[i];
   free(old);
@@ -53,7 +53,7 @@ static line *find(const acsim_cache *c, const acsim_gm *m, uint64_t index) {
   return l->m ? l : NULL;
 }
 static line *add(acsim_block *b, const acsim_gm *m, uint64_t index, acsim_at at) {
-  if (!b->cache && !(b->cache = calloc(1, sizeof *b->cache))) exit(AC_LIMIT);
+  if (!b->cache && !(b->cache = calloc(1, sizeof *b->cache))) ac_no_memory(NULL);
   acsim_cache *c = b->cache;
   if (c->n * 2 >= c->cap) grow(c);
   line *l = slot_of(c, m, index);

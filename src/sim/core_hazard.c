@@ -75,15 +75,10 @@ struct acsim_order {
   acsim_traces traces;
 };
 
-AC_NORETURN static void no_memory(void) {
-  fprintf(stderr, "simulator: out of memory for the record of accesses\n");
-  exit(AC_LIMIT);
-}
-
 acsim_order *acsim_order_new(acsim_session *s) {
   if (s->cfg.hazards == AC_HAZARDS_OFF) return NULL;
   acsim_order *o = calloc(1, sizeof *o);
-  if (!o) no_memory();
+  if (!o) ac_no_memory("the record of accesses");
   o->auto_sync = s->cfg.hazards == AC_HAZARDS_ON;
   o->many_blocks = s->count > 1;
   o->n_sites = 1;
@@ -117,7 +112,7 @@ static uint32_t site_of(acsim_order *o, const char *op, acsim_at at) {
   if (o->n_sites >= o->cap_sites) {
     o->cap_sites = o->cap_sites ? o->cap_sites * 2 : 64;
     o->sites = realloc(o->sites, o->cap_sites * sizeof *o->sites);
-    if (!o->sites) no_memory();
+    if (!o->sites) ac_no_memory("the record of accesses");
   }
   o->sites[o->n_sites] = (site){at, op}; /* one that was driven out of the table comes again: no harm */
   return o->site_hash[h] = o->n_sites++;
@@ -184,10 +179,10 @@ static void insert_leaf(shadow *m, size_t at) {
   if (m->n == m->cap) {
     m->cap = m->cap ? m->cap * 2 : 8;
     m->leaves = realloc(m->leaves, m->cap * sizeof *m->leaves);
-    if (!m->leaves) no_memory();
+    if (!m->leaves) ac_no_memory("the record of accesses");
   }
   leaf *l = malloc(sizeof *l);
-  if (!l) no_memory();
+  if (!l) ac_no_memory("the record of accesses");
   l->n = 0;
   memmove(&m->leaves[at + 1], &m->leaves[at], (m->n - at) * sizeof *m->leaves);
   m->leaves[at] = l;

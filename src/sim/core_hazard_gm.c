@@ -30,8 +30,7 @@ static void reserve(acsim_traces *t, size_t more) {
   while (t->cap < t->len + more) t->cap = t->cap ? t->cap * 2 : 32;
   t->data = realloc(t->data, t->cap * sizeof *t->data);
   if (!t->data) {
-    fprintf(stderr, "simulator: out of memory for the record of accesses to global memory\n");
-    exit(AC_LIMIT);
+    ac_no_memory("the record of accesses to global memory");
   }
 }
 

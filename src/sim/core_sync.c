@@ -60,7 +60,7 @@ void acsim_sync_open(acsim_session *s) {
   s->sync = AC_NEW(a, acsim_sync);
   s->sync->arena = a;
   s->sync->known = calloc((size_t)s->count + 1, sizeof *s->sync->known);
-  if (!s->sync->known) exit(AC_LIMIT);
+  if (!s->sync->known) ac_no_memory(NULL);
 }
 
 static void forget(acsim_session *s) {
@@ -134,7 +134,7 @@ static void join(acsim_clock *to, const acsim_clock *from) {
 
 static acsim_clock *clocks(acsim_session *s) {
   acsim_clock *c = calloc((size_t)s->count, sizeof *c);
-  if (!c) exit(AC_LIMIT);
+  if (!c) ac_no_memory(NULL);
   s->sync->bytes += (size_t)s->count * sizeof *c;
   return c;
 }
@@ -180,7 +180,7 @@ static void learn(acsim_block *b, const round_ *r, const acsim_wait *w) {
   if (s->sync->known[b->rank].cap < need) {
     size_t cap = need * 2;
     acsim_clock **d = realloc(s->sync->known[b->rank].data, cap * sizeof *d);
-    if (!d) exit(AC_LIMIT);
+    if (!d) ac_no_memory(NULL);
     s->sync->known[b->rank].data = d;
     s->sync->known[b->rank].cap = cap;
   }

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-AC_NORETURN static void no_memory(void) {
-  fprintf(stderr, "simulator: out of memory for the model of time\n");
-  exit(AC_LIMIT);
-}
-
 static int64_t ticks(double cycles) {
   return (int64_t)(cycles * ACSIM_TICKS + 0.5);
 }
@@ -22,7 +17,7 @@ static int64_t later(int64_t a, int64_t b) {
 acsim_time *acsim_time_new(acsim_block *b) {
   if (!b->s->times) return NULL;
   acsim_time *t = calloc(1, sizeof *t);
-  if (!t) no_memory();
+  if (!t) ac_no_memory("the model of time");
   t->c = b->s->times->c;
   t->now = ticks(t->c->block);
   for (int p = 0; p < AC_PIPE_COUNT; p++) t->free[p] = t->done[p] = t->now;
@@ -66,7 +61,7 @@ void acsim_stall_add(time_stalls *v, ac_pipe pipe, const time_edge *e, int64_t t
   if (i == v->cap) {
     v->cap = v->cap ? v->cap * 2 : 16;
     v->data = realloc(v->data, v->cap * sizeof *v->data);
-    if (!v->data) no_memory();
+    if (!v->data) ac_no_memory("the model of time");
   }
   if (i == v->len) v->data[v->len++] = (time_stall){pipe, *e, 0, 0};
   *hint = (uint32_t)i;
@@ -88,7 +83,7 @@ static uint32_t span(acsim_block *b, const time_span *x) {
   if (v->len == v->cap) {
     v->cap = v->cap ? v->cap * 2 : 256;
     v->data = realloc(v->data, v->cap * sizeof *v->data);
-    if (!v->data) no_memory();
+    if (!v->data) ac_no_memory("the model of time");
   }
   v->data[v->len++] = *x;
   return (uint32_t)v->len;
@@ -120,7 +115,7 @@ static time_buffer *buffer_of(acsim_time *t, uint16_t slot) {
   if (slot >= t->n_buffers) {
     size_t n = slot + 16u;
     t->buffers = realloc(t->buffers, n * sizeof *t->buffers);
-    if (!t->buffers) no_memory();
+    if (!t->buffers) ac_no_memory("the model of time");
     memset(&t->buffers[t->n_buffers], 0, (n - t->n_buffers) * sizeof *t->buffers);
     t->n_buffers = n;
   }
@@ -399,7 +394,7 @@ static time_page *page_of(acsim_time *t, uint64_t key) {
     time_page *was = t->pages;
     t->cap_pages = old ? old * 2 : 64;
     t->pages = calloc(t->cap_pages, sizeof *t->pages);
-    if (!t->pages) no_memory();
+    if (!t->pages) ac_no_memory("the model of time");
     for (size_t i = 0; i < old; i++) {
       if (!was[i].key) continue;
       size_t h = was[i].key * 0x9e3779b97f4a7c15u >> 20;

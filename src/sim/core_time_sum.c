@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-AC_NORETURN static void no_memory(void) {
-  fprintf(stderr, "simulator: out of memory for the model of time\n");
-  exit(AC_LIMIT);
-}
-
 void acsim_time_open(acsim_session *s) {
   if (s->cfg.no_time || !s->chip || !s->chip->costs || !(s->chip->mhz > 0)) return;
   acsim_times *t = AC_NEW(s->arena, acsim_times);
@@ -43,7 +38,7 @@ void acsim_time_buffer(acsim_session *s, acsim_gm *g) {
   for (int w = 0; w < 2; w++) {
     g->lines[w] = calloc((size_t)words_of(s, g), 8);
     g->seen[w] = calloc((size_t)words_of(s, g), 8);
-    if (!g->lines[w] || !g->seen[w]) no_memory();
+    if (!g->lines[w] || !g->seen[w]) ac_no_memory("the model of time");
   }
 }
 
@@ -75,7 +70,7 @@ void acsim_time_launch(acsim_session *s) {
   t->hbm_write = rate(t, t->c->hbm < t->c->l2_write ? t->c->hbm : t->c->l2_write, t->c->out.bytes_per_cycle);
   t->arrived = t->joined = t->in = t->out = 0;
   t->blocks = calloc((size_t)s->count + 1, sizeof *t->blocks);
-  if (!t->blocks) no_memory();
+  if (!t->blocks) ac_no_memory("the model of time");
 }
 
 /* ---- SyncAll ---- */
@@ -149,7 +144,7 @@ static void keep_spans(acsim_session *s, time_block *b, int core, int64_t block,
 static int64_t place_blocks(acsim_session *s) {
   acsim_times *t = s->times;
   int64_t *end = calloc((size_t)t->cores, sizeof *end), last = 0, mean = 0;
-  if (!end) no_memory();
+  if (!end) ac_no_memory("the model of time");
   for (int64_t i = 0; i < s->count; i++) mean += t->blocks[i].ticks;
   if (s->count) mean /= s->count;
   bool reverse = s->cfg.order == AC_ORDER_REVERSE;

@@ -178,7 +178,7 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
     ac_help(d, x, "an endless loop, or too much work to simulate: raise the time limit or take a smaller shape");
     return x;
   }
-  if (p->signal == SIGKILL || p->status == AC_LIMIT) {
+  if (p->signal == SIGKILL || (p->status == AC_LIMIT && j->out->no_memory)) {
     ac_diag *x = ac_error(d, AC0805, at, "killed %s: out of memory (its limit was %.3g GiB); %s", where,
                           (double)memory / (1 << 30), shapes);
     ac_help(d, x, "raise the memory limit or take a smaller shape");

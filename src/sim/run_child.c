@@ -564,6 +564,7 @@ static void watch_crashes(ac_run_shared *o, double timeout) {
 static void on_end(int status, void *to) {
   (void)status;
   ac_run_shared *o = to;
+  o->no_memory = ac_memory_ran_out();
   if (!acsim_self || o->stage != AC_STAGE_BLOCKS) return;
   o->crash_block = acsim_block_index() + 1;
   acsim_at at;

@@ -81,6 +81,7 @@ typedef struct {
 /* What the child leaves behind; anonymous shared memory. Nothing in it is trusted. */
 typedef struct {
   int32_t stage;
+  bool no_memory;      /* it ended itself for want of memory: an exit status of AC_LIMIT says nothing of that */
   int64_t crash_block; /* block + 1 that took the fatal signal; 0: none or unknown */
   ac_run_last last;    /* of a block that ended the process by itself */
   char last_file[300]; /* the last AscendC call of crash_block, or at the time limit of a block at work */

@@ -21,6 +21,10 @@ extern "C" __global__ __aicore__ void exits(GM_ADDR x) {
   exit(0);
 }
 
+extern "C" __global__ __aicore__ void exits_with_4(GM_ADDR x) {
+  exit(4);
+}
+
 extern "C" __global__ __aicore__ void exits_at_once(GM_ADDR x) {
   _exit(0);
 }

@@ -65,12 +65,13 @@ longer() {
 longer >/dev/null
 timed "run of $(wc -l <"$work/g/msopgen/op_kernel/gelu_custom.cpp") lines of kernel (gelu), edited" longer
 # One launch inside a program that makes many: the direct way in is for tuning and learning loops.
-cmake --build "$build" --target bench_latency bench_throughput >/dev/null
+cmake --build "$build" --target bench_latency bench_throughput bench_time_cost >/dev/null
 for example in relu softmax; do
   "$build/bench_latency" "$root/data/examples/activation/$example.craft" 16 100 50
 done
 # How much is simulated in a second: every block of four kernels, all checks and the model of time on.
 "$build/bench_throughput" "$root"
+"$build/bench_time_cost"
 if command -v valgrind >/dev/null; then
   for command in check lower; do
     count=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$craft" "$command" "$work/p/softmax_custom.craft" 2>&1 >/dev/null |

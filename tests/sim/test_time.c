@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -524,29 +523,6 @@ static void chip_file(void **state) {
   json_decref(j);
 }
 
-/* Cost of the model on this host: AC_TIME_BENCH=1. */
-static void overhead(void **state) {
-  (void)state;
-  if (!getenv("AC_TIME_BENCH")) skip();
-  const stream all[] = {{.bytes = 64 << 20, .tile = 16384, .buffers = 2, .passes = 4},
-                        {.bytes = 16 << 20, .tile = 2048, .buffers = 2, .passes = 4},
-                        {.bytes = 4 << 20, .tile = 256, .buffers = 2, .passes = 4},
-                        {.bytes = 16 << 20, .tile = 16384, .buffers = 2, .passes = 2, .row = 256}};
-  ac_chip far = *chip; /* without L2: every line is looked up */
-  far.l2 = 0;
-  for (size_t i = 0; i < AC_COUNT(all); i++) {
-    double best[2] = {1e9, 1e9};
-    for (int k = 0; k < 14; k++) {
-      clock_t start = clock();
-      timed(all[i], 48, (acsim_config){.threads = 1, .no_time = k % 2}, i == 1 ? &far : NULL);
-      double t = (double)(clock() - start) / CLOCKS_PER_SEC;
-      if (t < best[k % 2]) best[k % 2] = t;
-    }
-    print_message("tile %lld, row %lld: %.1f ms without, %.1f ms with: %+.1f%%\n", (long long)all[i].tile,
-                  (long long)all[i].row, best[1] * 1e3, best[0] * 1e3, 100 * (best[0] / best[1] - 1));
-  }
-}
-
 int main(void) {
   arena = ac_arena_new();
   ac_diags d;
@@ -563,7 +539,7 @@ int main(void) {
       cmocka_unit_test(short_bursts),        cmocka_unit_test(same_whoever_runs), cmocka_unit_test(waves),
       cmocka_unit_test(synchronised),        cmocka_unit_test(get_value),         cmocka_unit_test(vector_costs),
       cmocka_unit_test(bank_groups),         cmocka_unit_test(sampled),           cmocka_unit_test(counter),
-      cmocka_unit_test(published_transfers), cmocka_unit_test(chip_file),         cmocka_unit_test(overhead)};
+      cmocka_unit_test(published_transfers), cmocka_unit_test(chip_file)};
   int rc = cmocka_run_group_tests(tests, NULL, NULL);
   ac_arena_free(arena);
   return rc;

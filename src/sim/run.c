@@ -311,6 +311,48 @@ static void show_progress(void *user) {
   fflush(p->to);
 }
 
+/* ---- what kernels print: "[block 3] text", in the order in which host threads came to it ---- */
+
+typedef struct {
+  const char *text;
+  size_t len;
+  long long block; /* -1: before all of them */
+} printed;
+
+/* Does a block's text begin here? */
+static bool begins(const char *p, long long *block) {
+  static const char mark[] = "[block ";
+  if (strncmp(p, mark, sizeof mark - 1) != 0) return false;
+  p += sizeof mark - 1;
+  size_t n = strspn(p, "0123456789");
+  *block = strtoll(p, NULL, 10);
+  return n && p[n] == ']' && p[n + 1] == ' ';
+}
+static int by_block(const void *x, const void *y) {
+  const printed *a = x, *b = y;
+  if (a->block != b->block) return a->block < b->block ? -1 : 1;
+  return a->text < b->text ? -1 : a->text > b->text; /* a block's own in its order */
+}
+/* Block after block, so that it does not depend on the threads. */
+static const char *in_order(ac_arena *a, const char *text) {
+  AC_VEC(printed) v = {0};
+  printed x = {text, 0, -1};
+  for (const char *p = text; *p; p++) {
+    long long block;
+    if (!begins(p, &block)) continue;
+    x.len = (size_t)(p - x.text);
+    if (x.len) ac_push(a, &v, x);
+    x = (printed){p, 0, block};
+  }
+  x.len = strlen(x.text);
+  ac_push(a, &v, x);
+  qsort(v.data, v.len, sizeof *v.data, by_block);
+  ac_buf b;
+  ac_buf_init(&b, a);
+  for (size_t i = 0; i < v.len; i++) ac_putn(&b, v.data[i].text, v.data[i].len);
+  return ac_buf_str(&b);
+}
+
 static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *r, ac_diags *d) {
   uint64_t memory = j->opts->memory ? j->opts->memory : DEFAULT_MEMORY;
   for (int i = 0; i < j->n_tensors; i++) /* the core's shadow of what was written */
@@ -330,7 +372,7 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   if (!fine) died(a, j, &p, timeout, memory, d);
   take_result(a, j, r);
   char *said = ac_sprintf(a, "%s%s", p.out, p.err);
-  if (*said) r->said = said;
+  if (*said) r->said = in_order(a, said);
   r->ran = fine && j->out->ok;
   if (fine && !j->out->ok) fine = explain(a, j, &p, r, d);
   return fine;

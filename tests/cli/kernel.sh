@@ -237,6 +237,8 @@ run 2 'option --json takes no value' "$l" --json=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 run 1 'exit(0), in the kernel, block 0, after Duplicate (.*ends.cpp:' "$k/ends.cpp" --entry exits --in x.npy --blocks 1
 grep -q 'about to' out
+run 0 '' "$k/ends.cpp" --entry says_twice --in x.npy --blocks 3 --threads 3
+[ "$(sed -n 's/^\[block \([0-9]\)\] /\1 /p' out | tr '\n' ,)" = '0 first,0 second,1 first,1 second,2 first,2 second,' ]
 run 1 'exit(4), in the kernel, block 0' "$k/ends.cpp" --entry exits_with_4 --in x.npy --blocks 1
 run 1 'exit(0), in the kernel' "$k/ends.cpp" --entry exits_at_once --in x.npy --blocks 2
 run 4 'block 0] says 0' "$k/ends.cpp" --entry says_and_hangs --in x.npy --blocks 1 --timeout 0.5

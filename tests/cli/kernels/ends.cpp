@@ -29,6 +29,14 @@ extern "C" __global__ __aicore__ void exits_at_once(GM_ADDR x) {
   _exit(0);
 }
 
+// The first block comes last to its words.
+extern "C" __global__ __aicore__ void says_twice(GM_ADDR x) {
+  for (volatile int i = AscendC::GetBlockIdx() ? 0 : 20000000; i > 0; i = i - 1) {
+  }
+  AscendC::printf("first\n");
+  AscendC::printf("second\n");
+}
+
 extern "C" __global__ __aicore__ void says_and_hangs(GM_ADDR x) {
   AscendC::printf("says %d\n", static_cast<int>(AscendC::GetBlockIdx()));
   for (volatile int i = 1; i;) {

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 enum {
-  COMPILE_SECONDS = 120,
+  COMPILE_SECONDS = 120,      /* of processor time, for each file */
+  COMPILE_WALL_SECONDS = 900, /* a busy machine is no hanging compiler */
   MAX_SOURCE = 4 << 20,
   MAX_EXPANDED = 64 << 20,
   CACHE_FILES = 800, /* a library and its stamp are two */
@@ -190,7 +191,7 @@ static const char **compile_roots(ac_builder *b) {
 static void report_compile(ac_builder *b, const char *what, const ac_proc *p) {
   ac_loc at = {.file = what};
   if (p->timed_out) {
-    ac_diag *x = ac_error(b->d, AC0801, at, "the compiler did not finish within %d seconds", COMPILE_SECONDS);
+    ac_diag *x = ac_error(b->d, AC0801, at, "the compiler did not finish within %d seconds", COMPILE_WALL_SECONDS);
     ac_help(b->d, x, "run %s on the file by hand to see where it hangs", b->compiler);
     return;
   }
@@ -248,7 +249,7 @@ static ac_proc_spec sandboxed(ac_builder *b, const char *const *argv) {
   env[1] = "LC_ALL=C";
   writable[0] = b->scratch;
   writable[1] = b->cache;
-  ac_proc_spec spec = {.argv = argv, .env = env, .timeout = COMPILE_SECONDS};
+  ac_proc_spec spec = {.argv = argv, .env = env, .timeout = COMPILE_WALL_SECONDS};
   spec.sandbox = (ac_sandbox){.on = true,
                               .memory = COMPILE_MEMORY,
                               .cpu_seconds = COMPILE_SECONDS,

@@ -321,7 +321,8 @@ static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, i
   pthread_mutex_unlock(&b->s->faults.lock);
 }
 
-static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, int64_t from, int64_t to) {
+static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, int64_t from, int64_t to,
+                      bool atomic) {
   int64_t first = -1, count = 0;
   FOR_WORDS(from, to, w, mask) {
     uint64_t bad = ~__atomic_load_n(&m->written[w], __ATOMIC_RELAXED) & mask;
@@ -337,9 +338,10 @@ static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, 
         "%lld): another block may do so, and what this one computes is not known; run all blocks",
         op, (long long)count, m->b.name, (long long)s->count, (long long)first);
   else if (count)
-    acsim_fault(s, b, "read-poison", at,
-                "%s reads %lld elements of %s that were never written (the first is element %lld)", op,
-                (long long)count, m->b.name, (long long)first);
+    acsim_fault(
+        s, b, "read-poison", at, "%s reads %lld elements of %s that were never written (the first is element %lld)%s",
+        op, (long long)count, m->b.name, (long long)first,
+        atomic ? ": an atomic store combines with what is there. Write that first, or SetAtomicNone is missing" : "");
 }
 
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
@@ -364,7 +366,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (!m->written) return true;
   int64_t from = (p - m->start) / m->b.elem, to = (p + bytes - 1 - m->start) / m->b.elem + 1;
   bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;
-  if ((how == GM_READ || how == GM_UPDATE) && !filled) gm_poison(b, op, at, m, from, to);
+  if ((how == GM_READ || how == GM_UPDATE) && !filled) gm_poison(b, op, at, m, from, to, how == GM_UPDATE);
   if (how != GM_READ) gm_written(b, at, m, from, to, how);
   acsim_order_global(b, pipe, op, at, m, p, bytes, how == GM_FILL ? GM_WRITE : how);
   if (b->cache || pipe == AC_PIPE_S) acsim_cache_touch(b, pipe, op, at, m, p, bytes, how);

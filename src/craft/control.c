@@ -276,6 +276,13 @@ void ac_chk_directions(ac_chk *c) {
   for (int i = 0; i < h->n_params; i++) {
     ac_cparam *p = &h->params[i];
     if (p->type != AC_CT_POINTER) continue;
+    if (p->dtype == AC_NODTYPE && !c->diags->errors) {
+      ac_diag *g =
+          ac_warn(c->diags, AC0508, p->loc.line ? p->loc : h->loc,
+                  "the dtype of '%s' is not known, since no kernel loads or stores it: float32 is taken", p->name);
+      ac_help(c->diags, g, "write it at the parameter: %s: tl.float32", p->name);
+      p->dtype = AC_F32;
+    }
     if ((p->declared_out || p->declared_inout) && !p->out && !c->diags->errors) {
       ac_diag *g = ac_error(c->diags, AC0564, p->loc, "'%s' is declared as %s, and no kernel stores to it", p->name,
                             p->declared_out ? "an output" : "updated in place");

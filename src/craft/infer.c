@@ -443,11 +443,28 @@ static void annotate(ac_chk *c, ac_vinfo *v, const ac_cparam *p) {
                                          : AC_CT_NONE);
 }
 
+/* `y: tl.out[x.shape[0], n]`: what it names are tensors and ints. */
+static void visit_annotations(ac_chk *c, ac_finfo *f) {
+  for (int i = 0; i < f->f->n_params && !f->f->kernel; i++) {
+    const ac_cexpr *e = f->f->params[i].annotation;
+    if (!e || e->kind != AC_CE_INDEX || e->a->kind != AC_CE_ATTR || !is_tl(e->a->a) || strcmp(e->a->s, "out") != 0)
+      continue;
+    for (int k = 0; k < e->n_args; k++) {
+      visit(c, f, e->args[k]);
+      if (kind_of(f, e->args[k]) != AC_CT_SHAPE && ac_chk_dtype_of(e->args[k]) == AC_NODTYPE)
+        demand_int(c, f, e->args[k]);
+    }
+  }
+}
+
 static void rounds(ac_chk *c) {
   c->changed = true;
   for (int i = 0; c->changed && i < 64; i++) {
     c->changed = false;
-    for (size_t k = 0; k < c->fns.len; k++) walk(c, c->fns.data[k], c->fns.data[k]->f->body);
+    for (size_t k = 0; k < c->fns.len; k++) {
+      visit_annotations(c, c->fns.data[k]);
+      walk(c, c->fns.data[k], c->fns.data[k]->f->body);
+    }
   }
 }
 

@@ -123,7 +123,7 @@ typedef struct {
       first; /* made before those that are not: all that are have sizes of 256 bytes, so each starts at a multiple of that */
   int rank; /* of the DSL's buffer, with `dims` its capacity by dimension; 0: not one of the DSL's */
   ac_aexpr *dims[4];
-  int home;        /* 1 + index of the TBuf whose bytes it takes, since their lives do not meet; 0: bytes of its own */
+  int home; /* 1 + index of the TBuf whose bytes it takes, since their lives do not meet; 0: bytes of its own */
   ac_loc from, to; /* TBufs: first and last statement of the life; line 0: all of the kernel */
 } ac_abuffer;
 /* A LocalTensor variable. */
@@ -217,7 +217,7 @@ typedef struct {
   int rank;
   struct {
     ac_aexpr *extent, *stride;
-    ac_aexpr *ub; /* distance of neighbours in UB; NULL: packed, or the buffer's pitch */
+    ac_aexpr *ub;      /* distance of neighbours in UB; NULL: packed, or the buffer's pitch */
     ac_atensor *index; /* int32: element k of it stands in place of k; from element index_at on */
     ac_aexpr *index_at;
   } axis[4];
@@ -246,6 +246,7 @@ typedef enum {
   AC_AS_FLAG,     /* event: FetchEventID, SetFlag, WaitFlag in one */
   AC_AS_BARRIER,  /* PipeBarrier<PIPE_ALL> */
   AC_AS_SYNC_ALL,
+  AC_AS_CLEAN, /* gm: the scalar unit's data cache is emptied; what it reads next comes from global memory */
   /* host code only */
   AC_AS_REFUSE,  /* text: this shape is not served */
   AC_AS_LAUNCH,  /* launch; ends its path, unless the program has several launches on one path (ac_program.phased) */

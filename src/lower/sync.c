@@ -9,7 +9,8 @@
  *   scalar read of a stored tensor   MTE3_S before it
  *   load over an earlier one MTE2_V and V_MTE2 before it, where no AllocTensor stands between the two: what is loaded twice and
  *                            not read between (a load in a loop whose value only the last trip, or nobody, uses)
- *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left
+ *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left; the scalar unit's cache is emptied behind it, where
+ *                            it reads what the kernel stores, and at the head of a later launch that reads what an earlier one stored
  *
  * Vector after vector needs no PipeBarrier<PIPE_V>: the vendor compiler inserts it (automatic synchronisation is on by default and
  * covers that pair; research: asc-devkit docs). Flags are set and awaited on the spot, so every path is right. */
@@ -22,6 +23,7 @@ typedef struct {
   tensors
       fresh; /* queue tensors that were allocated in the list at work, or in one around it but for loops, and not loaded since */
   bool *apart; /* by tensor in global memory: every trip has a part of its own (apart.c) */
+  int cached; /* global memory that the scalar unit reads, or -1 */
 } syncer;
 
 static bool take(tensors *v, const ac_atensor *t) {
@@ -99,6 +101,34 @@ static void inside(syncer *y, ac_astmt *s) {
   y->fresh = both;
 }
 
+/* The scalar unit reads global memory through a cache that hardware does not keep equal to it (asc-devkit docs/zh,
+ * DataCacheCleanAndInvalid): behind a barrier it must not answer with what it held before. */
+static void clean(syncer *y, ac_ablock *out, ac_loc loc) {
+  ac_astmt *s = ac_as_new(y->a, AC_AS_CLEAN, loc);
+  s->gm = y->cached;
+  ac_push(y->a, out, s);
+}
+
+/* A tensor of global memory that the scalar unit reads, one that the kernel stores to if there is any; -1: none. */
+static void find_cached(void *user, ac_astmt *s) {
+  syncer *y = user;
+  int gm = s->kind == AC_AS_GETVALUE && !s->n_ops         ? s->gm
+           : s->kind == AC_AS_COPY && s->copy->by_element ? s->copy->gm
+                                                          : -1;
+  if (gm >= 0 && (y->cached < 0 || y->k->gms.data[gm].out)) y->cached = gm;
+}
+
+/* A later launch of one path may read what an earlier one stored: the cache may hold it from before. */
+static bool follows(const ac_program *p, const ac_akernel *k, int gm) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    const ac_alaunch *l = p->launches.data[i];
+    int t = p->kernels.data[l->kernel] == k ? l->tensors[k->gms.data[gm].param] : 0;
+    if (p->kernels.data[l->kernel] == k && l->phase > 0 && (t < 0 || p->tensors.data[t].dir != AC_TENSOR_IN))
+      return true;
+  }
+  return false;
+}
+
 static void block(syncer *y, ac_ablock *b) {
   ac_ablock out = {0};
   for (size_t i = 0; i < b->len; i++) {
@@ -117,6 +147,7 @@ static void block(syncer *y, ac_ablock *b) {
     }
     if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_V_S, s->loc);
     ac_push(y->a, &out, s);
+    if (s->kind == AC_AS_SYNC_ALL && y->cached >= 0 && y->k->gms.data[y->cached].out) clean(y, &out, s->loc);
     if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_S_V, s->loc);
   }
   *b = out;
@@ -124,12 +155,19 @@ static void block(syncer *y, ac_ablock *b) {
 
 bool ac_lower_sync(ac_lower_ctx *c) {
   for (size_t i = 0; i < c->p->kernels.len; i++) {
-    syncer y = {.a = c->a, .k = c->p->kernels.data[i]};
+    syncer y = {.a = c->a, .k = c->p->kernels.data[i], .cached = -1};
     y.apart = AC_NEW_N(c->a, bool, y.k->gms.len + 1);
     for (size_t g = 0; g < y.k->gms.len; g++) y.apart[g] = ac_lower_apart(c->a, y.k, (int)g);
+    for (size_t m = 0; m < y.k->methods.len; m++) ac_as_walk(&y.k->methods.data[m].body, find_cached, &y);
     for (size_t m = 0; m < y.k->methods.len; m++) {
       y.fresh.len = 0;
       block(&y, &y.k->methods.data[m].body);
+    }
+    if (y.cached >= 0 && follows(c->p, y.k, y.cached)) {
+      ac_ablock *process = &y.k->methods.data[0].body, all = {0};
+      clean(&y, &all, y.k->loc);
+      for (size_t s = 0; s < process->len; s++) ac_push(c->a, &all, process->data[s]);
+      *process = all;
     }
   }
   return true;

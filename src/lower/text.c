@@ -264,6 +264,7 @@ static void statement(text *t, const ac_astmt *s, int depth) {
   case AC_AS_FLAG: ac_printf(&t->b, "flag %s", ac_event_names[s->event]); break;
   case AC_AS_BARRIER: ac_puts(&t->b, "barrier"); break;
   case AC_AS_SYNC_ALL: ac_puts(&t->b, "sync_all"); break;
+  case AC_AS_CLEAN: ac_printf(&t->b, "clean the scalar cache (%s)", t->k->gms.data[s->gm].name); break;
   case AC_AS_REFUSE: ac_printf(&t->b, "refuse \"%s\"", s->text); break;
   case AC_AS_LAUNCH: launch(t, s->launch); break;
   case AC_AS_NOTHING: ac_puts(&t->b, "nothing"); break;

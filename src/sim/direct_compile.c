@@ -414,6 +414,7 @@ static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   case AC_AS_GETVALUE: get_value(c, s, n); return;
   case AC_AS_SETVALUE: set_value(c, s, n); return;
   case AC_AS_FLAG: n->method = hard_events[s->event]; return;
+  case AC_AS_CLEAN: n->gm = s->gm; return;
   case AC_AS_REFUSE: n->text = s->text; return;
   case AC_AS_LAUNCH:
     n->launch = &c->out->launches[s->launch->index];

@@ -307,6 +307,42 @@ static void atomics(void **s) {
     }
 }
 
+/* ---- what the scalar unit reads of global memory, again and again ---- */
+
+/* Its cache is not kept equal to memory: it is emptied behind a barrier, and where a later launch begins. */
+static void scalar_reads(void **s) {
+  (void)s;
+  static const char put_get[] =
+      "@ascend_kernel\ndef put(w, v: float):\n    z = tl.alloc_ub(8, tl.float32)\n    with tl.compute():\n"
+      "        tl.duplicate(z, v, count=8)\n    if tl.program_id(0) == 1:\n        with tl.copyout():\n"
+      "            tl.store(w + tl.arange(0, 8), z)\n\n\n"
+      "@ascend_kernel\ndef get(w, y, at):\n    z = tl.alloc_ub(8, tl.float32)\n    pid = tl.program_id(0)\n"
+      "    v = tl.extract_scalar(w, 3)\n    with tl.compute():\n        tl.duplicate(z, v, count=1)\n"
+      "    with tl.copyout():\n        tl.store(y + at + pid, z, count=1)\n\n\n"
+      "def host(x: tl.float32, y: tl.out[4]):\n    if x.numel() < 1:\n        tl.refuse(\"empty\")\n"
+      "    w = tl.empty(8, tl.float32)\n    put[2](w, 1.0)\n    get[2](w, y, 0)\n    put[2](w, 5.0)\n"
+      "    get[2](w, y, 2)\n";
+  static const char barrier[] =
+      "@ascend_kernel\ndef k(w, y):\n    z = tl.alloc_ub(8, tl.float32)\n    pid = tl.program_id(0)\n"
+      "    total = 0.0\n    for trip in range(3):\n        with tl.compute():\n"
+      "            tl.duplicate(z, float(trip), count=8)\n        if pid == 1:\n            with tl.copyout():\n"
+      "                tl.store(w + tl.arange(0, 8), z)\n        tl.sync_all()\n"
+      "        total = total + tl.extract_scalar(w, 3)\n        tl.sync_all()\n    with tl.compute():\n"
+      "        tl.duplicate(z, total, count=1)\n    with tl.copyout():\n        tl.store(y + pid, z, count=1)\n\n\n"
+      "def host(x: tl.float32, y: tl.out[2]):\n    if x.numel() < 1:\n        tl.refuse(\"empty\")\n"
+      "    w = tl.empty(8, tl.float32)\n    k[2](w, y)\n";
+  program q = open_program("scalar reads of launches", put_get, false);
+  args x = arguments(q.p, "3 4");
+  run_ways(&q, &x);
+  for (int i = 0; i < 4; i++) assert_true(get(&x.t[1], i) == (i < 2 ? 1 : 5));
+  free_args(&x);
+  q = open_program("scalar reads behind a barrier", barrier, true);
+  x = arguments(q.p, "3 2");
+  run_ways(&q, &x);
+  for (int i = 0; i < 2; i++) assert_true(get(&x.t[1], i) == 0 + 1 + 2);
+  free_args(&x);
+}
+
 /* ---- paths ---- */
 
 /* One kernel, launched again and again with other numbers; between two launches a branch, after the second a return. */
@@ -420,13 +456,11 @@ static void widths(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sum_two_launches), cmocka_unit_test(sum_barrier),
-      cmocka_unit_test(sum_atomic),       cmocka_unit_test(sum_deterministic),
-      cmocka_unit_test(histogram),        cmocka_unit_test(idle_cores),
-      cmocka_unit_test(two_strategies),   cmocka_unit_test(newton),
-      cmocka_unit_test(sgd_momentum),     cmocka_unit_test(atomics),
-      cmocka_unit_test(every_path),       cmocka_unit_test(nothing_to_do),
-      cmocka_unit_test(widths),
+      cmocka_unit_test(sum_two_launches),  cmocka_unit_test(sum_barrier),  cmocka_unit_test(sum_atomic),
+      cmocka_unit_test(sum_deterministic), cmocka_unit_test(histogram),    cmocka_unit_test(idle_cores),
+      cmocka_unit_test(two_strategies),    cmocka_unit_test(newton),       cmocka_unit_test(sgd_momentum),
+      cmocka_unit_test(atomics),           cmocka_unit_test(scalar_reads), cmocka_unit_test(every_path),
+      cmocka_unit_test(nothing_to_do),     cmocka_unit_test(widths),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

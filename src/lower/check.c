@@ -386,18 +386,50 @@ static void aligned(void *user, ac_astmt *s) {
 
 /* ---- sync ---- */
 
+/* A flag of the event among those that stand directly before statement i (`after`: behind it). */
+static bool flagged(const ac_ablock *b, size_t i, bool after, ac_event e) {
+  for (size_t k = i; after ? ++k < b->len : k-- > 0;) {
+    if (!b->data[k] || b->data[k]->kind != AC_AS_FLAG) return false;
+    if (b->data[k]->event == e) return true;
+  }
+  return false;
+}
+
+/* The table at the head of sync.c. */
+static void copy_flags(check *c, const ac_ablock *b, size_t i) {
+  const ac_acopy *y = b->data[i]->copy;
+  const ac_abuffer *q = &c->k->buffers.data[y->ub->buffer];
+  const ac_agm *g = &c->k->gms.data[y->gm];
+  bool through = q->mem == AC_MEM_BIND;
+  if (g->in && g->out && !flagged(b, i, false, y->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3))
+    fail(c, "a copy of '%s' does not wait for the copies of '%s' the other way", y->ub->name, g->name);
+  if (y->by_element) {
+    if (!through && !flagged(b, i, false, AC_EV_V_S))
+      fail(c, "a scalar copy to '%s' does not wait for the vector unit", y->ub->name);
+    if (!flagged(b, i, true, through ? AC_EV_S_MTE3 : AC_EV_S_V))
+      fail(c, "nothing waits for the scalar copy to '%s'", y->ub->name);
+    return;
+  }
+  if (q->sync && (!flagged(b, i, false, y->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3) ||
+                  !flagged(b, i, true, y->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V)))
+    fail(c, "a copy of '%s', which has no queue, is not ordered by flags", y->ub->name);
+}
+
 static void flags_around(check *c, const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++) {
-    const ac_astmt *s = b->data[i], *prev = i ? b->data[i - 1] : NULL, *next = i + 1 < b->len ? b->data[i + 1] : NULL;
+    const ac_astmt *s = b->data[i];
     if (!s) continue;
     flags_around(c, &s->body);
     flags_around(c, &s->orelse);
-    if (s->kind == AC_AS_GETVALUE && s->n_ops && !(prev && prev->kind == AC_AS_FLAG && prev->event == AC_EV_V_S))
+    if (s->kind == AC_AS_GETVALUE && s->n_ops && !flagged(b, i, false, AC_EV_V_S))
       fail(c, "a scalar read of '%s' does not wait for the vector unit", s->ops[0].tensor->name);
-    if (s->kind != AC_AS_COPY || !c->k->buffers.data[s->copy->ub->buffer].sync || s->copy->by_element) continue;
-    ac_event after = s->copy->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V;
-    if (!prev || prev->kind != AC_AS_FLAG || !next || next->kind != AC_AS_FLAG || next->event != after)
-      fail(c, "a copy of '%s', which has no queue, is not ordered by flags", s->copy->ub->name);
+    if (s->kind == AC_AS_GETVALUE && !s->n_ops && c->k->gms.data[s->gm].out && !flagged(b, i, false, AC_EV_MTE3_S))
+      fail(c, "a scalar read of '%s' does not wait for the stores to it", c->k->gms.data[s->gm].name);
+    if (s->kind == AC_AS_SETVALUE && (!flagged(b, i, false, AC_EV_V_S) || !flagged(b, i, true, AC_EV_S_V)))
+      fail(c, "a scalar write to '%s' is not ordered against the vector unit", s->ops[0].tensor->name);
+    if (s->kind == AC_AS_SYNC_ALL && (!i || !b->data[i - 1] || b->data[i - 1]->kind != AC_AS_BARRIER))
+      fail(c, "blocks join before their stores have left");
+    if (s->kind == AC_AS_COPY) copy_flags(c, b, i);
   }
 }
 

@@ -401,7 +401,8 @@ static void copy_flags(check *c, const ac_ablock *b, size_t i) {
   const ac_abuffer *q = &c->k->buffers.data[y->ub->buffer];
   const ac_agm *g = &c->k->gms.data[y->gm];
   bool through = q->mem == AC_MEM_BIND;
-  if (g->in && g->out && !flagged(b, i, false, y->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3))
+  if (g->in && g->out && !flagged(b, i, false, y->to_ub ? AC_EV_MTE3_MTE2 : AC_EV_MTE2_MTE3) &&
+      !ac_lower_apart(c->a, c->k, y->gm))
     fail(c, "a copy of '%s' does not wait for the copies of '%s' the other way", y->ub->name, g->name);
   if (y->by_element) {
     if (!through && !flagged(b, i, false, AC_EV_V_S))

@@ -38,11 +38,16 @@ static void by_diagnostics(ac_verdicts *v, const ac_diags *d) {
 
 /* What trials refuted and the proof claims to have shown: a fault of ours, for tests. */
 static bool clash(const ac_verdicts *v, const ac_diags *d, size_t from) {
-  for (size_t i = from; i < d->list.len; i++)
-    for (int q = 0; q < AC_CLAIM_COUNT; q++)
-      if (d->list.data[i]->severity == AC_ERROR && v->of[q] == AC_VERDICT_PROVED &&
-          strstr(codes_of[q], ac_code_name(d->list.data[i]->code)))
-        return true;
+  for (size_t i = from; i < d->list.len; i++) {
+    bool spoken = false, open = false;
+    for (int q = 0; q < AC_CLAIM_COUNT; q++) {
+      if (d->list.data[i]->severity != AC_ERROR || !strstr(codes_of[q], ac_code_name(d->list.data[i]->code)))
+        continue;
+      spoken = true;
+      open = open || v->of[q] != AC_VERDICT_PROVED;
+    }
+    if (spoken && !open) return true;
+  }
   return false;
 }
 

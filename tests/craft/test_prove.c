@@ -1,0 +1,164 @@
+/* Proofs and trials: at least 95 of 100 examples have all claims proved; and of programs with a planted fault none is both proved and refuted.
+ * A fault that is proved harmless is one of these claims: another number of blocks for the same parts, or an input that is read twice or not at
+ * all, of which they do not speak. AC_FAULTS_FULL=1 plants all faults, else every fourth; AC_VERBOSE=1 lists the harmless. */
+#include "craft/craft.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct {
+  ac_arena *a;
+  ac_diags d;
+  const ac_chip *chip;
+} world;
+
+static void open_world(world *w) {
+  w->a = ac_arena_new();
+  ac_diags_init(&w->d, w->a);
+  w->chip = ac_chip_load(w->a, "ascend910b2", &w->d);
+  assert_non_null(w->chip);
+}
+
+typedef enum { NO_PROGRAM, REFUTED, OPEN, PROVED } outcome;
+
+/* Of the claims about global memory, the worst verdict. */
+static outcome judge(const char *name, const char *text, const char **why) {
+  world w;
+  open_world(&w);
+  outcome r = NO_PROGRAM;
+  ac_cmodule *m = ac_craft_parse(w.a, name, text, &w.d);
+  ac_craft_check_opts o = {.chip = w.chip};
+  ac_verdicts v;
+  if (m && ac_craft_check(w.a, m, &o, &w.d)) {
+    r = PROVED;
+    bool ok = ac_craft_prove(w.a, m, &o, &v, &w.d);
+    if (v.clash) {
+      ac_diags_print(&w.d, stderr, false);
+      fail_msg("%s is proved and refuted:\n%s", name, text);
+    }
+    for (int q = 0; q < AC_CLAIM_COUNT; q++)
+      if (v.of[q] == AC_VERDICT_UNKNOWN) {
+        r = OPEN;
+        if (why) *why = ac_claim_names[q];
+      }
+    if (!ok) r = REFUTED;
+  }
+  ac_arena_free(w.a);
+  return r;
+}
+
+/* ---- examples ---- */
+
+typedef void (*with_example)(const char *name, const char *text, void *data);
+
+static int by_name(const void *x, const void *y) {
+  return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static void each_example(with_example f, void *data) {
+  ac_arena *a = ac_arena_new();
+  const char *top = AC_SOURCE_DIR "/data/examples";
+  ac_strvec files = {0};
+  DIR *d = opendir(top);
+  assert_non_null(d);
+  for (struct dirent *e; (e = readdir(d));) {
+    DIR *sub = *e->d_name == '.' ? NULL : opendir(ac_sprintf(a, "%s/%s", top, e->d_name));
+    for (struct dirent *g; sub && (g = readdir(sub));)
+      if (strstr(g->d_name, ".craft")) ac_push(a, &files, ac_sprintf(a, "%s/%s/%s", top, e->d_name, g->d_name));
+    if (sub) closedir(sub);
+  }
+  closedir(d);
+  if (files.len) qsort(files.data, files.len, sizeof *files.data, by_name);
+  for (size_t i = 0; i < files.len; i++) f(files.data[i], ac_read_file(a, files.data[i], 0, NULL, NULL), data);
+  ac_arena_free(a);
+}
+
+typedef struct {
+  int n, proved;
+} tally;
+
+static void count_proved(const char *name, const char *text, void *data) {
+  tally *t = data;
+  const char *why = "";
+  outcome r = judge(name, text, &why);
+  t->n++;
+  t->proved += r == PROVED;
+  if (r != OPEN && r != PROVED) fail_msg("%s is refuted", name);
+  if (r == OPEN) fprintf(stderr, "%s: %s is not proved\n", name + sizeof AC_SOURCE_DIR "/data/examples", why);
+}
+
+static void examples(void **s) {
+  (void)s;
+  tally t = {0};
+  each_example(count_proved, &t);
+  fprintf(stderr, "%d of %d examples are proved\n", t.proved, t.n);
+  assert_true(t.n >= 8);
+  assert_true(t.proved * 100 >= t.n * 95);
+}
+
+/* ---- planted faults ---- */
+
+/* What is replaced by what; each occurrence in turn. */
+static const struct {
+  const char *from, *to;
+} faults[] = {
+    {"tl.arange(0, count)", "tl.arange(0, tile)"}, /* the last tile runs over */
+    {"min(tile, ", "max(tile, "},
+    {"tl.cdiv(", "tl.align_down("},
+    {"- i)", "- i - 1)"},       /* an element is left out */
+    {" + i + ", " + i + 1 + "}, /* off by one */
+    {"last = min(first + ", "last = max(first + "},
+    {"end = min(start + ", "end = (start - 1 + "},
+    {"pid + 1, ", "pid + 2, "}, /* overlapping parts */
+    {"pid * ", "(pid + 1) * "}, /* the first part is nobody's */
+    {", last, tile)", ", last - 1, tile)"},
+    {"range(first, last", "range(first + 1, last"},
+    {"tl.sync_all()", "pass"},
+    {" * cols + ", " * (cols + 1) + "},
+    {", 64)\n", ", 65)\n"},
+};
+
+typedef struct {
+  int tried, planted, refuted, open, proved;
+} sown;
+
+static void plant(const char *name, const char *text, void *data) {
+  sown *t = data;
+  ac_arena *a = ac_arena_new();
+  for (size_t k = 0; k < AC_COUNT(faults); k++) {
+    size_t n = strlen(faults[k].from);
+    const char *kernel = strstr(text, "@ascend_kernel");
+    for (const char *at = kernel; (at = strstr(at, faults[k].from)); at += n) {
+      if (t->tried++ % 4 && !getenv("AC_FAULTS_FULL")) continue;
+      char *mutant = ac_sprintf(a, "%.*s%s%s", (int)(at - text), text, faults[k].to, at + n);
+      outcome r = judge(name, mutant, NULL);
+      t->planted += r != NO_PROGRAM;
+      t->refuted += r == REFUTED;
+      t->open += r == OPEN;
+      t->proved += r == PROVED;
+      if (r == PROVED && getenv("AC_VERBOSE"))
+        fprintf(stderr, "%s: '%s' for '%s' at '%.40s' is proved\n", name, faults[k].to, faults[k].from, at);
+    }
+  }
+  ac_arena_free(a);
+}
+
+static void planted_faults(void **s) {
+  (void)s;
+  sown t = {0};
+  each_example(plant, &t);
+  fprintf(stderr, "%d faults: %d refuted, %d left open, %d proved harmless\n", t.planted, t.refuted, t.open,
+          t.proved);
+  assert_true(t.planted >= 30);
+  assert_true((t.refuted + t.open) * 10 >= t.planted * 6);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(planted_faults)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

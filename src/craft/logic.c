@@ -443,6 +443,21 @@ static bool prove(proof *p, const facts *f, ac_sym *goal, int splits) {
   return by_case(p, f, goal, atom, a.a, a.b, splits) && by_case(p, f, goal, atom, a.b, a.a, splits);
 }
 
+static bool decide(ac_syms *s, ac_sym *goal, const ac_fact *given) {
+  proof p = {.s = s, .leaves = 40};
+  facts f = {.n = 0};
+  for (const ac_fact *g = given; g; g = g->next) add(&f, g->p);
+  define_all(&p, &f, goal);
+  for (int i = 0; i < f.n; i++) define_all(&p, &f, f.f[i]);
+  return prove(&p, &f, goal, MAX_SPLITS);
+}
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
 bool ac_lg_nonneg(ac_syms *s, ac_sym *goal, const ac_fact *given) {
   int64_t v;
   if (ac_sy_const(goal, &v)) {
@@ -450,12 +465,21 @@ bool ac_lg_nonneg(ac_syms *s, ac_sym *goal, const ac_fact *given) {
     if (!given) return false;
   }
   if (ac_sy_range(s, goal, given).lo >= 0) return true;
-  proof p = {.s = s, .leaves = 40};
-  facts f = {.n = 0};
-  for (const ac_fact *g = given; g; g = g->next) add(&f, g->p);
-  define_all(&p, &f, goal);
-  for (int i = 0; i < f.n; i++) define_all(&p, &f, f.f[i]);
-  return prove(&p, &f, goal, MAX_SPLITS);
+  /* the same is asked again and again, with the facts in another order */
+  uint64_t sum = 0, other = 0;
+  for (const ac_fact *g = given; g; g = g->next) {
+    sum += mix((uint64_t)g->p->id + 1);
+    other += mix((uint64_t)g->p->id + 0x9e3779b97f4a7c15u);
+  }
+  char key[64];
+  snprintf(key, sizeof key, "%d %llx %llx", goal->id, (unsigned long long)sum, (unsigned long long)other);
+  if (!s->proofs) s->proofs = ac_map_new(s->a);
+  void *known = ac_map_get(s->proofs, key);
+  if (!known) {
+    known = decide(s, goal, given) ? (void *)"yes" : (void *)"";
+    ac_map_put(s->proofs, key, known);
+  }
+  return *(const char *)known;
 }
 
 bool ac_lg_equal(ac_syms *s, ac_sym *x, ac_sym *y, const ac_fact *given) {

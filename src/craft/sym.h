@@ -40,7 +40,8 @@ typedef struct {
   ac_map *fns;
   ac_sym **polys; /* hash table of all polynomials; its size is a power of two, at most half of it is used */
   size_t n_polys, room;
-  int budget; /* steps left for the proof at hand */
+  ac_map *proofs; /* answers of logic.c by question; made when first asked */
+  int budget;     /* steps left for the proof at hand */
 } ac_syms;
 
 /* What is known at a place: every p is >= 0. A persistent list: longer ones share their tails. */

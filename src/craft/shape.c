@@ -600,6 +600,49 @@ static bool sort(call *x) {
   return deliver(x, "dst", 1, out) && deliver(x, "dst_index", 1, out);
 }
 
+static ac_sym *sized(call *x, ac_sym *n, int64_t times, int64_t unit) {
+  ac_syms *s = &x->c->s;
+  ac_sym *u = ac_sy_int(s, unit);
+  return ac_sy_mul(s, ac_sy_mul(s, ac_sy_fn(s, AC_SY_CDIV, n, u), u), ac_sy_int(s, times));
+}
+
+/* Records take two elements each: a value and a number. */
+static bool records(call *x) {
+  ac_chk *c = x->c;
+  ac_sym *ext[4], *more[4], *out[4] = {0};
+  const char *from = x->s->prim == AC_P_MERGE_RECORDS ? "a" : "src";
+  if (!dtype_is(x, "dst", AC_BIT(AC_F32), "float32") || !dtype_is(x, from, AC_BIT(AC_F32), "float32") ||
+      !apart(x, "dst", from))
+    return false;
+  ac_cexpr **count = x->s->prim == AC_P_SPLIT_RECORDS ? &x->e->args[operand(x, "count")] : NULL,
+           *n = count ? *count : NULL;
+  if (count) *count = NULL; /* it counts records */
+  int rank = source(x, from, ext);
+  if (count) *count = n;
+  if (rank < 0) return false;
+  if (rank != 1) {
+    ac_error(ac_chk_d(c), AC0522, x->e->loc, "tl.%s takes buffers with one dimension", x->s->name);
+    return false;
+  }
+  if (x->s->prim == AC_P_SORT_RECORDS) {
+    out[0] = sized(x, ext[0], 2, 32);
+    return deliver(x, "dst", 1, out);
+  }
+  if (x->s->prim == AC_P_MERGE_RECORDS) {
+    if (!dtype_is(x, "b", AC_BIT(AC_F32), "float32") || !apart(x, "dst", "b") || source(x, "b", more) != 1)
+      return false;
+    out[0] = ac_sy_add(&c->s, ext[0], more[0]);
+    return deliver(x, "dst", 1, out);
+  }
+  if (!dtype_is(x, "dst_index", AC_BIT(AC_I32), "int32")) return false;
+  out[0] = n ? x->v[operand(x, "count")].sym : ac_sy_fn(&c->s, AC_SY_FLOORDIV, ext[0], ac_sy_int(&c->s, 2));
+  ac_oblig o = {.x = ac_sy_mul(&c->s, out[0], ac_sy_int(&c->s, 2)), .y = ext[0], .code = AC0514, .loc = x->e->loc};
+  o.refuted = ac_sprintf(c->a, "%s records of %s elements: a record takes two", ac_sy_text(&c->s, out[0]),
+                         ac_sy_text(&c->s, ext[0]));
+  ac_chk_must_le(c, o);
+  return deliver(x, "dst", 1, out) && deliver(x, "dst_index", 1, out);
+}
+
 /* Its value, how many were kept, is the destination's extent. */
 static bool compress(call *x, ac_kval *kept_count) {
   ac_sym *ext[4];
@@ -614,8 +657,8 @@ static bool compress(call *x, ac_kval *kept_count) {
   if (!x->c->quiet) x->c->fn->f->buffers.data[mask->buf]->computed = true;
   const char *mask_name = buffer(x->c, mask)->name;
   if (buffer(x->c, mask)->dtype != AC_MASK) {
-    ac_diag *g = ac_error(ac_chk_d(x->c), AC0508, x->e->args[2]->loc, "tl.compress takes a mask; '%s' is %s", mask_name,
-                          ac_dtypes[buffer(x->c, mask)->dtype].name);
+    ac_diag *g = ac_error(ac_chk_d(x->c), AC0508, x->e->args[2]->loc, "tl.compress takes a mask; '%s' is %s",
+                          mask_name, ac_dtypes[buffer(x->c, mask)->dtype].name);
     ac_help(ac_chk_d(x->c), g, "%s = tl.alloc_ub(lanes, tl.mask); of bytes: tl.mask_from_bytes(mask, %s)", mask_name,
             mask_name);
     return false;
@@ -688,6 +731,9 @@ ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   case AC_P_GATHER: ok = gather(&x); break;
   case AC_P_SORT:
   case AC_P_TOPK: ok = sort(&x); break;
+  case AC_P_SORT_RECORDS:
+  case AC_P_MERGE_RECORDS:
+  case AC_P_SPLIT_RECORDS: ok = records(&x); break;
   case AC_P_COMPRESS: ok = compress(&x, &value); break;
   default: ok = insert(&x); break;
   }

@@ -352,6 +352,9 @@ static bool primitive(ac_rows *r, const ac_astmt *s) {
   case AC_P_GATHER: ac_rows_gather(r, s); return true;
   case AC_P_SORT:
   case AC_P_TOPK: ac_rows_sort(r, s); return true;
+  case AC_P_SORT_RECORDS:
+  case AC_P_MERGE_RECORDS:
+  case AC_P_SPLIT_RECORDS: ac_rows_records(r, s); return true;
   case AC_P_COMPRESS: ac_rows_compress(r, s); return true;
   case AC_P_INSERT_SCALAR: insert(r, s); return true;
   default: return false;

@@ -88,6 +88,7 @@ void ac_rows_transpose(ac_rows *r, const ac_astmt *s);
 void ac_rows_gather(ac_rows *r, const ac_astmt *s);
 void ac_rows_scan(ac_rows *r, const ac_astmt *s);
 void ac_rows_sort(ac_rows *r, const ac_astmt *s);
+void ac_rows_records(ac_rows *r, const ac_astmt *s);
 void ac_rows_compress(ac_rows *r, const ac_astmt *s);
 
 #endif

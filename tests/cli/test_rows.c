@@ -432,6 +432,26 @@ static void ref_sort(const data *d) {
 static void ref_sort_down(const data *d) {
   sorted(d, true);
 }
+/* The largest of the first and the last row together, as many as there are columns. */
+static void ref_records(const data *d) {
+  int64_t *p = calloc((size_t)d->c, sizeof *p), *q = calloc((size_t)d->c, sizeof *q), a = 0, z = 0;
+  order(d, 0, true, p);
+  order(d, d->r - 1, true, q);
+  COLS(d) {
+    double x = d->in[0][p[a]], y = AT(d->in[0], d, d->r - 1, q[z]);
+    d->out[0][j] = x >= y ? x : y;
+    if (x >= y)
+      a++;
+    else
+      z++;
+  }
+  free(p);
+  free(q);
+}
+static void ref_numbers(const data *d) {
+  sorted(d, true);
+  COLS(d) d->out[1][j] += 5;
+}
 static void ref_topk(const data *d) {
   int64_t *at = calloc((size_t)d->c, sizeof *at);
   order(d, 0, true, at);
@@ -447,6 +467,16 @@ static void ref_compress(const data *d) {
 
 static const tcase indexed[] = {
     {"gather", "mf ci", "cf", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
+    {"records", "mf", "cf",
+     "tl.sort_records(p, x0[0])\ntl.sort_records(q, x0[rows - 1], first=cols)\ntl.merge_records(both, p, q)\n"
+     "tl.split_records(y0, number, both, count=cols)",
+     "p = tl.alloc_ub(tl.align_up(ccap, 32) * 2, tl.float32)\nq = tl.alloc_ub(tl.align_up(ccap, 32) * 2, "
+     "tl.float32)\n"
+     "both = tl.alloc_ub(tl.align_up(ccap, 32) * 4, tl.float32)\nnumber = tl.alloc_ub(ccap, tl.int32)",
+     ref_records, 0},
+    {"numbers of records", "mf", "cf ci",
+     "tl.sort_records(p, x0[0], first=5)\ntl.split_records(y0, y1, p, count=cols)",
+     "p = tl.alloc_ub(tl.align_up(ccap, 32) * 2, tl.float32)", ref_numbers, 0},
     {"gather of half", "mh ci", "ch", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
     {"gather of int8", "ma ci", "ca", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
     {"sort", "mf", "cf ci", "tl.sort(y0, y1, x0[0])", NULL, ref_sort, 0},
@@ -612,7 +642,7 @@ static void ref_positive(const data *d) {
 static void ref_pool(const data *d) {
   ROWS(d)
   for (int64_t j = 0; j < d->c / 2; j++)
-      d->out[0][i * (d->c / 2) + j] = fmax(AT(d->in[0], d, i, 2 * j), AT(d->in[0], d, i, 2 * j + 1));
+    d->out[0][i * (d->c / 2) + j] = fmax(AT(d->in[0], d, i, 2 * j), AT(d->in[0], d, i, 2 * j + 1));
 }
 static void ref_loss(const data *d) {
   ROWS(d) {

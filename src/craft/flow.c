@@ -275,7 +275,14 @@ static void run_assign(ac_chk *c, ac_cstmt *s) {
   }
   if (s->op == AC_OP_NOP) {
     ac_kval v = ac_chk_eval(c, s->value);
-    c->view = s->value->kind == AC_CE_CALL && s->value->prim == AC_P_BITCAST && !c->loop_depth;
+    c->view = s->value->kind == AC_CE_CALL && s->value->prim == AC_P_BITCAST;
+    if (c->view && c->loop_depth && v.kind == AC_CT_BUFFER) {
+      ac_diag *g =
+          ac_error(ac_chk_d(c), AC0519, s->target->loc, "the view '%s' gets its name inside a loop", s->target->s);
+      ac_help(ac_chk_d(c), g, "name it in front of the loop, or write %s where it is used",
+              ac_cexpr_text(c->a, s->value));
+      v = (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+    }
     set_var(c, s->target, v);
     c->view = false;
     return;

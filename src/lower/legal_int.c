@@ -56,13 +56,13 @@ static bool compare(legal *l, const char *name, const lx_args *x) {
   }
   /* narrower ones are exact as floats */
   ac_dtype f = ac_dtypes[d].bytes == 1 ? AC_F16 : AC_F32;
-  lv fa = lx_tmp(l, f), fb = fa;
+  lv fa = lx_tmp(l, f);
   lx_convert(l, fa, a, AC_RN_NONE);
   if (scalar) {
     lx_compare_s(l, x->m, fa, lx_wrap(l, x->s, d), x->cmp);
     return true;
   }
-  fb = lx_tmp(l, f);
+  lv fb = lx_tmp(l, f);
   lx_convert(l, fb, b, AC_RN_NONE);
   lx_compare(l, x->m, fa, fb, x->cmp);
   return true;

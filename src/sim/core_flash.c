@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#define OUT ACSIM_WRITE
-#define IN ACSIM_READ
-
 /* Operand k holds one value a row: in each element of a block, or alone. */
 static int64_t stat_size(const rows_call *r, int k) {
   return r->c->flags & ACSIM_FLASH_NARROW ? r->c->n[0] : r->c->n[0] * (ROW_BLOCK / rows_es(r, k));

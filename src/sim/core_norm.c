@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-#define OUT ACSIM_WRITE
-#define IN ACSIM_READ
-
 /* Rows of k elements, the first `valid` of which count. */
 static bool shape_ok(const rows_call *r, int x) {
   const int64_t *n = r->c->n;

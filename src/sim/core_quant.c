@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#define OUT ACSIM_WRITE
-#define IN ACSIM_READ
-
 static float half_of(float v) {
   return ac_f16_to_f32(ac_f32_to_f16(v, AC_RN_RINT));
 }

@@ -33,6 +33,7 @@ static inline void rows_put(const rows_call *r, int k, int64_t i, float v) {
   acsim_saturate(r->b, type, rows_data(r, k) + i * acsim_type_bytes(type), 1);
   if (r->bound >= 0) acsim_perturb_row(r->b, r->bound, type, rows_data(r, k) + i * acsim_type_bytes(type), 1);
 }
+enum { IN = ACSIM_READ, OUT = ACSIM_WRITE };
 /* Operand k: `n` elements from the start. how 0: absent. */
 typedef struct {
   int k;

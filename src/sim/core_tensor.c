@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#define OUT ACSIM_WRITE
-#define IN ACSIM_READ
-
 /* dst, last row, src; n: outer, inner */
 static void cumsum(const rows_call *r) {
   const acsim_rows *c = r->c;

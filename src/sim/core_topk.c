@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-#define OUT ACSIM_WRITE
-#define IN ACSIM_READ
-
 typedef struct {
   float v;
   uint32_t index;

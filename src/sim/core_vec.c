@@ -306,8 +306,8 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
   }
   return true;
 }
-static void scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
-                           int block_stride) {
+void acsim_vec_scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
+                              int block_stride) {
   int64_t range = acsim_vec_range(c, bytes, block_stride);
   if (range) {
     memcpy(acsim_data(c->b, t, off), from, (size_t)range);
@@ -327,6 +327,12 @@ bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t
               "%s: %s starts at byte %u of its buffer: the address must be a multiple of %d bytes", c->name, name,
               t->addr - t->base, align);
   return false;
+}
+bool acsim_vec_check_starts(const call *c) {
+  const acsim_vector *v = c->v;
+  return acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) &&
+         acsim_vec_check_start(c, v->b ? "src0" : "src", v->a, BLOCK_BYTES) &&
+         acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES);
 }
 
 /* Instructions that pass on what is undefined, bit by bit. */
@@ -369,7 +375,7 @@ static bool one_repeat(const call *c, int k, acsim_undefined *u) {
   if (bits) gather_state(c, sa, v->a, oa, r->a_block), gather_state(c, sb, v->b, ob, r->b_block);
   if (bits && v->b) bitwise_state(v->op, sa, sa, sb, a, b, (int64_t)c->lanes * c->es);
   acsim_vec_compute(c, d, a, b, c->lanes);
-  scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
+  acsim_vec_scatter_repeat(c, d, v->dst, od, c->ds, r->dst_block);
   if (bits) scatter_state(c, sa, od);
   acsim_undefined_scatter(c, u, od);
   return true;
@@ -377,9 +383,7 @@ static bool one_repeat(const call *c, int k, acsim_undefined *u) {
 
 static void elementwise_repeat(const call *c) {
   const acsim_vector *v = c->v;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
+  if (!acsim_vec_check_starts(c)) return;
   int how = ACSIM_WRITE | (reads_dst(v->op) ? ACSIM_READ : 0);
   acsim_undefined own = {0}, *u = c->both ? c->both : &own;
   if (v->repeat->repeat > 1 && acsim_vec_plain(c, c->from, v->repeat->repeat, how)) {

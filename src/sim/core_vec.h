@@ -44,8 +44,13 @@ bool acsim_vec_touch_repeat(const call *c, const char *name, const acsim_local *
 /* May operands of a count form overlap as dst and this source do? Else a fault. */
 void acsim_vec_check_contiguous(const call *c, const acsim_local *src, int es, int64_t n, const char *what);
 bool acsim_vec_check_start(const call *c, const char *name, const acsim_local *t, int align);
+/* The lanes of a repeat that are on, from an operand and, marked as written, to one. */
 void acsim_vec_gather_repeat(const call *c, uint8_t *to, const acsim_local *t, int64_t off, int bytes,
                              int block_stride);
+void acsim_vec_scatter_repeat(const call *c, const uint8_t *from, const acsim_local *t, int64_t off, int bytes,
+                              int block_stride);
+/* Do dst and the sources begin at whole blocks? Else a fault. */
+bool acsim_vec_check_starts(const call *c);
 
 /* n lanes at d from a, b and the scalar: all the element-wise instructions. */
 void acsim_vec_compute(const call *c, void *d, const void *a, const void *b, int64_t n);

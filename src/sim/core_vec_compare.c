@@ -90,9 +90,7 @@ static void compare_strided(const call *c) {
 void acsim_vec_compare_repeat(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
+  if (!acsim_vec_check_starts(c)) return;
   acsim_vec_check_chain(c, "src0", v->a, r->a_block, r->a_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
   if (v->b) acsim_vec_check_chain(c, "src1", v->b, r->b_block, r->b_repeat, c->lanes / 8, c->lanes / 8, 0, r->repeat);
   if (r->a_block != 1 || (v->b && r->b_block != 1)) {

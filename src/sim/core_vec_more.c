@@ -143,12 +143,7 @@ void acsim_vec_iota_repeat(const call *c) {
     uint8_t lanes[REPEAT_BYTES];
     if (!acsim_vec_touch_repeat(c, "dst", v->dst, base, c->es, r->dst_block, ACSIM_WRITE)) return;
     acsim_math_iota(v->type, lanes, v->f + (double)n, v->i + n, c->lanes);
-    for (int i = 0; i < c->lanes; i++) {
-      if (!lane_on(r, i)) continue;
-      int64_t o = base + lane_offset(i, c->es, r->dst_block);
-      memcpy(acsim_data(c->b, v->dst, o), lanes + i * c->es, (size_t)c->es);
-      mark(c, v->dst, o, c->es);
-    }
+    acsim_vec_scatter_repeat(c, lanes, v->dst, base, c->es, r->dst_block);
   }
 }
 

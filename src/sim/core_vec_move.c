@@ -67,9 +67,7 @@ uint64_t acsim_vec_gather_mask(const call *c) {
     acsim_fault(c->b->s, c->b, "field-limit", c->at, "GatherMask: src1Pattern is %u, 1 to 7 exist", v->mode);
     return 0;
   }
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return 0;
+  if (!acsim_vec_check_starts(c)) return 0;
   /* what is kept of a repeat lies at or before where it came from: usual, and free of overlap between repeats */
   bool packs = v->dst->addr <= v->a->addr && r->a_block >= 1 && r->a_repeat * BLOCK_BYTES >= per * c->es;
   bool tracked = r->repeat > 1 && ((v->dst->mem == v->a->mem && !packs) || (v->b && v->dst->mem == v->b->mem));

@@ -112,9 +112,7 @@ static void select_repeat(const call *c) {
   const acsim_repeat *r = v->repeat;
   int64_t undefined = 0, all = 0;
   uint8_t scalar[8] = {0};
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
+  if (!acsim_vec_check_starts(c)) return;
   if (!v->b) acsim_math_fill(v->type, scalar, v->f, v->i, 1);
   note_select(c);
   int64_t mask_bytes = (v->mode == 0 ? c->lanes : (int64_t)(c->from + r->repeat) * c->lanes) / 8;
@@ -152,9 +150,7 @@ static void select_register(const call *c) {
   const acsim_vector *v = c->v;
   const acsim_repeat *r = v->repeat;
   int64_t undefined = 0;
-  if (!acsim_vec_check_start(c, "dst", v->dst, BLOCK_BYTES) || !acsim_vec_check_start(c, "src0", v->a, BLOCK_BYTES) ||
-      !acsim_vec_check_start(c, "src1", v->b, BLOCK_BYTES))
-    return;
+  if (!acsim_vec_check_starts(c)) return;
   for (int k = c->from; k < c->from + r->repeat; k++) {
     int64_t od = (int64_t)k * r->dst_repeat * BLOCK_BYTES, oa = (int64_t)k * r->a_repeat * BLOCK_BYTES,
             ob = (int64_t)k * r->b_repeat * BLOCK_BYTES;

@@ -39,6 +39,8 @@ unsigned ac_craft_cast_rounds(ac_dtype dst, ac_dtype src);
 const char *ac_cprim_name(ac_cprim prim);
 /* What the operands of a primitive are, without count and mode: d destination, a source, m mask, M mask among masks only, s scalar, w work. */
 void ac_cprim_roles(const char *name, char out[8]);
+/* Operand that a primitive writes besides its first one: argmax, argmin, sort, topk, split_records; -1: none. It may be absent. */
+int ac_cprim_second(ac_cprim prim);
 /* Position of an operand in a primitive's signature, or -1. */
 int ac_cprim_operand(ac_cprim prim, const char *name);
 

@@ -90,6 +90,8 @@ static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
   bool reduces = inst && ac_insts[e->inst].form == AC_FORM_REDUCE;
   int work = reduces ? 2 : -1; /* scratch: written before it is read */
   int to = work > 0 && e->args[work] && e->args[work]->buffer == b && e->args[0]->buffer != b ? work : 0;
+  int second = ac_cprim_second(e->prim);
+  if (second > 0 && e->args[second] && e->args[second]->buffer == b && e->args[0]->buffer != b) to = second;
   if (e->args[to]->kind != AC_CE_NAME || e->args[to]->buffer != b)
     return false;                                                              /* a part leaves the rest as it was */
   if (e->prim == AC_P_INSERT_SCALAR || e->prim == AC_P_COMPRESS) return false; /* the rest stays as it was */

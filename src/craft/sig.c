@@ -86,6 +86,15 @@ ac_sig ac_sig_inst(ac_inst i) {
   return s;
 }
 
+int ac_cprim_second(ac_cprim prim) {
+  const char *const names[] = {"dst_index", "dst_value"};
+  for (size_t i = 0; i < AC_COUNT(names); i++) {
+    int at = ac_cprim_operand(prim, names[i]);
+    if (at > 0) return at;
+  }
+  return -1;
+}
+
 int ac_cprim_operand(ac_cprim prim, const char *name) {
   ac_sig s = {0};
   if ((size_t)prim < AC_COUNT(prims)) parse_sig(&s, prims[prim].sig);

@@ -167,12 +167,15 @@ static bool by_rows(const ac_astmt *s) {
 static void tenants_of(tenancy *t, const ac_astmt *s) {
   tenancy other = *t;
   bool call = s->kind == AC_AS_INST || s->kind == AC_AS_PRIM;
-  for (int i = 1; call && i < s->n_ops; i++)
-    if (!(s->kind == AC_AS_INST && ac_insts[s->inst].form == AC_FORM_REDUCE && i == 2))
+  int second = s->kind == AC_AS_PRIM ? ac_cprim_second((ac_cprim)s->prim) : -1;
+  bool put = s->kind == AC_AS_PRIM && (s->prim == AC_P_INSERT_SCALAR || s->prim == AC_P_COMPRESS);
+  for (int i = put ? 0 : 1; call && i < s->n_ops; i++) /* what something is put into is read too: the rest stays */
+    if (i != second && !(s->kind == AC_AS_INST && ac_insts[s->inst].form == AC_FORM_REDUCE && i == 2))
       reads_shared(t, s->ops[i].tensor);
   if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_DST_IN)) reads_shared(t, s->ops[0].tensor);
   if (s->kind == AC_AS_GETVALUE) reads_shared(t, s->ops[0].tensor);
-  if (call) writes_shared(t, s->ops[0].tensor);
+  if (call || s->kind == AC_AS_SETVALUE) writes_shared(t, s->ops[0].tensor);
+  if (second > 0 && second < s->n_ops) writes_shared(t, s->ops[second].tensor);
   switch (s->kind) {
   case AC_AS_CALL:
     if (t->depth++ < 8) tenants(t, &t->c->k->methods.data[s->method].body);

@@ -82,10 +82,8 @@ static const ac_cexpr *destination(const ac_cexpr *call, const ac_cbuffer *b) {
   if (call->kind != AC_CE_CALL || !call->n_args) return NULL;
   if (call->prim == AC_P_LOAD) return call->args[1];
   if (call->prim == AC_P_STORE || call->prim == AC_P_EXTRACT_SCALAR) return NULL;
-  int second = call->prim == AC_P_ARGMAX || call->prim == AC_P_ARGMIN ? 2
-               : call->prim == AC_P_SORT || call->prim == AC_P_TOPK   ? 1
-                                                                      : 0;
-  const ac_cexpr *x = call->args[second];
+  int second = ac_cprim_second(call->prim);
+  const ac_cexpr *x = second > 0 && second < call->n_args ? call->args[second] : NULL;
   return x && x->buffer == b ? x : call->args[0];
 }
 

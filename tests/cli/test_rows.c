@@ -474,6 +474,12 @@ static const tcase indexed[] = {
      "tl.float32)\n"
      "both = tl.alloc_ub(tl.align_up(ccap, 32) * 4, tl.float32)\nnumber = tl.alloc_ub(ccap, tl.int32)",
      ref_records, 0},
+    {"second destinations that nobody reads", "mf mf", "rf",
+     "tl.argmax(at, x0, v, axis=-1)\ntl.sort(line, number, x0[0])\ntl.topk(w, other, x0[0], 1)\ntl.reduce_max(y0, "
+     "x0, axis=-1)",
+     "at = tl.alloc_ub(rcap, tl.int32)\nv = tl.alloc_ub(rcap, tl.float32)\nline = tl.alloc_ub(ccap, tl.float32)\n"
+     "number = tl.alloc_ub(ccap, tl.int32)\nw = tl.alloc_ub(8, tl.float32)\nother = tl.alloc_ub(8, tl.int32)",
+     ref_row_max, 0},
     {"numbers of records", "mf", "cf ci",
      "tl.sort_records(p, x0[0], first=5)\ntl.split_records(y0, y1, p, count=cols)",
      "p = tl.alloc_ub(tl.align_up(ccap, 32) * 2, tl.float32)", ref_numbers, 0},

@@ -23,7 +23,7 @@ typedef struct {
   tensors
       fresh; /* queue tensors that were allocated in the list at work, or in one around it but for loops, and not loaded since */
   bool *apart; /* by tensor in global memory: every trip has a part of its own (apart.c) */
-  int cached; /* global memory that the scalar unit reads, or -1 */
+  int cached;  /* global memory that the scalar unit reads, or -1 */
 } syncer;
 
 static bool take(tensors *v, const ac_atensor *t) {

@@ -491,7 +491,7 @@ static void while_loop(walk *w, state *st, const ac_skstmt *s) {
   const ac_sknode *by = counts ? increment(s->body, (int)n->a->i) : NULL;
   const ac_skstmt *last = s->body;
   while (last && last->next) last = last->next;
-  counts = by && last->kind == AC_SKS_SET && last->slot == (int)n->a->i;
+  counts = by && last && last->kind == AC_SKS_SET && last->slot == (int)n->a->i;
   if (!counts) {
     run_loop(w, st, s, -1, NULL, NULL, NULL);
     return;

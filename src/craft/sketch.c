@@ -563,6 +563,6 @@ ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
     block(&k, f->f->body, &f->body);
     trim(s, f);
   }
-  twins(s, s->host->body);
+  if (s->host) twins(s, s->host->body); /* a checked program has one */
   return s;
 }

@@ -242,7 +242,8 @@ static finding *find(trial *r, ac_code code, int t, const ac_skstmt *s, ac_loc l
   if (s) loc = s->loc;
   for (size_t i = 0; i < r->found.len; i++) {
     const finding *x = &r->found.data[i];
-    bool same = code == AC0540 || code == AC0544 || !memcmp(&x->loc, &loc, sizeof loc); /* one an output is enough */
+    bool same = code == AC0540 || code == AC0544 ||
+                (x->loc.line == loc.line && x->loc.col == loc.col); /* one an output is enough */
     if (x->code == code && x->tensor == t && same) return &spare;
   }
   finding x = {.code = code, .tensor = t, .s = s, .loc = loc, .shape = shape_text(r)};
@@ -303,6 +304,7 @@ static void rows(trial *r, int t, span x, const int64_t *extent, const int64_t *
 
 static void access(trial *r, const frame *f, const ac_skstmt *s) {
   const ac_skaccess *a = s->access;
+  if (!f->launch) return; /* the host has none */
   int t = f->launch->tensors[a->param];
   int64_t base, extent[4] = {0}, stride[4] = {0};
   bool ok = eval(r, f, a->base, &base);
@@ -352,7 +354,7 @@ static flow loop(trial *r, frame *f, const ac_skstmt *s) {
 static void launch(trial *r, const frame *host, const ac_skstmt *s);
 
 static flow run(trial *r, frame *f, const ac_skstmt *s) {
-  int64_t v;
+  int64_t v = 0;
   flow w;
   for (; s; s = s->next) {
     if (!spend(r)) return STOP;

@@ -186,7 +186,7 @@ static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {
     list_buffers(c, k, l->facts, g);
     int only = -1, n = 0;
     for (size_t i = 0; i < k->f->buffers.len; i++) collect_atoms(c, ac_sy_bind(&c->s, k->caps[i]), &only, &n);
-    bool kernel_atom = n != 1 && verdict == AC_FIT_REFUTED;
+    bool kernel_atom = n == 0 || (n != 1 && verdict == AC_FIT_REFUTED);
     if (kernel_atom) { /* in terms of the kernel: which parameter makes the sizes */
       bind_params(c, l, false);
       only = -1;

@@ -551,9 +551,13 @@ static void top_level(parser *p, void *arg) {
     const char *s = docstring(p, &m->comments);
     if (!s) ac_pa_expected(p, "an import or a function");
     while (s) { /* the file's docstring becomes its head comment */
-      const char *end = strchr(s, '\n');
-      ac_push(p->a, &m->comments, end ? ac_strndup(p->a, s, (size_t)(end - s)) : s);
-      s = end ? end + 1 : NULL;
+      size_t n = strcspn(s, "\n"), k = n;
+      while (k && (unsigned char)s[k - 1] <= ' ') k--;
+      char *line = ac_strndup(p->a, s, k);
+      for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ') *c = ' ';
+      ac_push(p->a, &m->comments, line);
+      s = s[n] ? s + n + 1 : NULL;
     }
   } else {
     if (p->t->kind == AC_TK_BAD) give_up(p);

@@ -354,7 +354,15 @@ static void put_stmt(out *o, const ac_cstmt *s, int indent) {
     ac_printf(b, s->op == AC_OP_NOP ? " = " : " %s= ", ops[s->op].text);
     put_wrapped(b, s->value, "", indent);
     break;
-  case AC_CS_EXPR: put_wrapped(b, s->value, "", indent); break;
+  case AC_CS_EXPR:
+    if (s->value->kind == AC_CE_STR) { /* without brackets it would be a docstring in the first place */
+      ac_puts(b, "(");
+      put(b, s->value, 0);
+      ac_puts(b, ")");
+      break;
+    }
+    put_wrapped(b, s->value, "", indent);
+    break;
   case AC_CS_RETURN:
     ac_puts(b, s->value ? "return " : "return");
     if (s->value) put_wrapped(b, s->value, "", indent);

@@ -55,6 +55,9 @@ static void warn_of_unknown(const ac_cmodule *m, const ac_verdicts *v, ac_diags 
   const ac_cfunc *host = ac_craft_host(m);
   for (int q = 0; q < AC_CLAIM_COUNT; q++) {
     if (v->of[q] != AC_VERDICT_UNKNOWN || !strstr(codes_of[q], "AC0545")) continue;
+    bool said = false; /* by a warning of its own */
+    for (size_t i = 0; i < to->list.len; i++) said = said || to->list.data[i]->message == v->why[q];
+    if (said) continue;
     ac_diag *g = ac_warn(to, AC0545, host->loc, "not proved: %s", v->why[q]);
     ac_help(to, g, "nothing wrong was found on %d shapes; the simulator looks at those that it runs", v->shapes);
   }

@@ -553,7 +553,7 @@ static void unread(trial *r, int t) {
   int64_t n = r->t[t].n, last = r->t[t].reached;
   if (last >= n || (!last && !r->read[t].len)) return;
   for (size_t i = 0; i < r->found.len; i++)
-    if (r->found.data[i].code == AC0540) return; /* the same, seen from the other side */
+    if (r->found.data[i].code == AC0540 && !r->found.data[i].warning) return; /* the same, seen from the other side */
   finding *g = find(r, AC0544, t, NULL, x->loc);
   g->message = ac_sprintf(r->s->a, "%s of '%s' %s never read", range_text(r, last, n), x->name, are(n - last));
   g->help =

@@ -77,7 +77,7 @@ static void declare(ac_pc *t, const ac_avar *v, const char *value, const char *t
 
 /* The repeat form: the lanes of a repeat by count, so many times; distances are blocks of 32 bytes. */
 static void repeats(ac_pc *t, const ac_astmt *s, const char *f, ac_dtype d) {
-  const ac_aexpr *step[] = {s->rep->dst, s->rep->a, s->rep->b};
+  const ac_aexpr *step[AC_COUNT(s->ops)] = {s->rep->dst, s->rep->a, s->rep->b};
   ac_buf b;
   ac_buf_init(&b, t->a);
   for (int o = 0, k = 0; o < s->n_ops; o++) {

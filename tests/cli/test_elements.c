@@ -213,7 +213,7 @@ static int64_t whole_value(ac_dtype d, uint64_t i, uint64_t seed) {
   int64_t lo = ac_dtypes[d].cls == AC_SIGNED ? (int64_t)(1ull << (8 * ac_dtypes[d].bytes - 1)) : 0;
   switch (z >> 60) {
   case 0: return as_dtype(d, lo);
-  case 1: return as_dtype(d, lo - 1);
+  case 1: return as_dtype(d, (int64_t)((uint64_t)lo - 1));
   case 2: return 0;
   case 3: return as_dtype(d, -1);
   case 4:

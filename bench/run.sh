@@ -69,6 +69,8 @@ cmake --build "$build" --target bench_latency bench_throughput bench_time_cost >
 for example in relu softmax; do
   "$build/bench_latency" "$root/data/examples/activation/$example.craft" 16 100 50
 done
+# How many programs a second become projects: from text to the text of every file.
+find "$root/data/examples" -name '*.craft' | LC_ALL=C sort | xargs "$build/bench_compile"
 # How much is simulated in a second: every block of four kernels, all checks and the model of time on.
 "$build/bench_throughput" "$root"
 "$build/bench_time_cost"

@@ -61,16 +61,16 @@ typedef struct {
   int n_shapes;
   const char *const *formats; /* "msopgen", "direct", "six-string", "direct-json"; n_formats 0: all */
   int n_formats;
-  bool no_verify;        /* ac_generate: stop after writing the project */
-  const char *dump;      /* ac_lower_file: name of a pass or "all": the program after it goes to dump_to */
-  FILE *dump_to;         /* NULL: stdout */
-  const char *libpython; /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
-  double trace_timeout;  /* seconds; 0: 20 */
-  int64_t max_elements;  /* verification budget a case; 0: the default */
-  uint64_t seed;         /* of verification inputs; 0: the default */
+  bool no_verify;           /* ac_generate: stop after writing the project */
+  const char *dump;         /* ac_lower_file: name of a pass or "all": the program after it goes to dump_to */
+  FILE *dump_to;            /* NULL: stdout */
+  const char *libpython;    /* NULL: $ASCENDCRAFT_LIBPYTHON, else search */
+  double trace_timeout;     /* seconds; 0: 20 */
+  int64_t max_elements;     /* verification budget a case; 0: the default */
+  uint64_t seed;            /* of verification inputs; 0: the default */
   const char *const *tunes; /* "name=value": choices for a DSL program's tunables; n_tunes of them */
   int n_tunes;
-  bool verbose;          /* ac_check_file: a line for each property in ac_context_text() */
+  bool verbose; /* ac_check_file: a line for each property in ac_context_text() */
 } ac_gen_options;
 #define AC_GEN_OPTIONS_INIT ((ac_gen_options){0})
 
@@ -159,14 +159,14 @@ typedef struct {
   int n_include_dirs;
   const char *const *defines; /* "NAME=VALUE" */
   int n_defines;
-  bool optimise;                  /* compile with -O1 in place of -O0 */
-  bool reverse;                   /* every input: blocks start, and atomics take effect, from the last to the first */
-  bool deterministic;             /* every input: tl.deterministic() and the tiling context's GetDeterministic() say yes */
-  int threads;                    /* every input: host threads; 0: all */
-  double timeout;                 /* every input: seconds for the run; 0: 60 */
-  ac_hazard_check hazards;        /* every input: accesses that nothing orders */
-  int64_t sample_blocks;          /* every input: run only so many blocks, chosen by source.seed; 0: all */
-  ac_results perturb;             /* every input; the seed is source.seed */
+  bool optimise;           /* compile with -O1 in place of -O0 */
+  bool reverse;            /* every input: blocks start, and atomics take effect, from the last to the first */
+  bool deterministic;      /* every input: tl.deterministic() and the tiling context's GetDeterministic() say yes */
+  int threads;             /* every input: host threads; 0: all */
+  double timeout;          /* every input: seconds for the run; 0: 60 */
+  ac_hazard_check hazards; /* every input: accesses that nothing orders */
+  int64_t sample_blocks;   /* every input: run only so many blocks, chosen by source.seed; 0: all */
+  ac_results perturb;      /* every input; the seed is source.seed */
   ac_half_overflow half_overflow; /* every input */
 } ac_run_options;
 #define AC_RUN_OPTIONS_INIT ((ac_run_options){0})

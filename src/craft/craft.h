@@ -140,7 +140,7 @@ struct ac_ctile {
   struct {
     ac_cexpr *extent, *stride;
     ac_cexpr *index; /* NULL, or a buffer of int32: element k of it stands in place of k */
-  } axis[4]; /* outermost first */
+  } axis[4];         /* outermost first */
 };
 
 typedef enum {
@@ -174,7 +174,7 @@ struct ac_cstmt {
   ac_strvec tail_comments;  /* comment lines after the last statement of body */
   ac_strvec else_comments;  /* the same of orelse */
   ac_cfit fit;              /* filled by check: of a launch */
-  bool again; /* BREAK, in the parser only: it is a `continue` (continue.c) */
+  bool again;               /* BREAK, in the parser only: it is a `continue` (continue.c) */
 };
 
 typedef struct {

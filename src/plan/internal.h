@@ -139,8 +139,8 @@ int64_t vir_scratch(const vir *v);
 /* One line a buffer kind for the comment: "2 x 4 (x) + ...". */
 const char *vir_bytes_text(const vir *v);
 bool vir_has_masks(const vir *v);
-void vir_alloc(vir *v, const char *tile); /* tl.alloc_ub statements */
-void vir_compute(vir *v, const char *count);                      /* the statements of the compute block */
+void vir_alloc(vir *v, const char *tile);    /* tl.alloc_ub statements */
+void vir_compute(vir *v, const char *count); /* the statements of the compute block */
 bool vir_in_place(const char *prim);
 
 /* ---- scalar-or-vector arithmetic on pv (float32 unless the registers are integers) ----------------------------------------- */

@@ -234,7 +234,7 @@ KERNEL(flag_of_all_pipes) {
   CrossCoreSetFlag<0, mended ? PIPE_MTE3 : PIPE_ALL>(0); /* late */
   CrossCoreWaitFlag(0);
 }
-KERNEL(flag_of_four_bits) { /* set as 17, which is 1 for whoever waits */
+KERNEL(flag_of_four_bits) {                        /* set as 17, which is 1 for whoever waits */
   CrossCoreSetFlag<0, PIPE_MTE3>(mended ? 1 : 17); /* late */
   CrossCoreWaitFlag(1);
 }

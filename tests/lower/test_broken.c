@@ -380,6 +380,7 @@ static void each_breakage_is_named(void **state) {
     for (size_t i = 0; i < AC_COUNT(t); i++) n += !strcmp(t[i].pass, passes.data[p]);
     if (n < 3) fail_msg("pass %s is broken in %d ways only", passes.data[p], n);
   }
+  ac_arena_free(w.a);
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     begin(&w);
     assert_null(ac_program_check(w.a, w.p, "sync"));

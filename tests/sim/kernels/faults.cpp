@@ -430,6 +430,16 @@ static void no_cast(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   f.in.FreeTensor(t);
   f.out.FreeTensor(o);
 }
+/* CAST_NONE is for conversions that lose nothing: here the library issues no instruction at all */
+static void no_cast_none(GM_ADDR a, GM_ADDR b, GM_ADDR) {
+  good(a, b, nullptr);
+  Frame f(a, b);
+  auto t = f.load();
+  auto o = f.out.AllocTensor<int32_t>();
+  Cast(o, t, RoundMode::CAST_NONE, 64);
+  f.in.FreeTensor(t);
+  f.out.FreeTensor(o);
+}
 static void flag_twice(GM_ADDR a, GM_ADDR b, GM_ADDR) {
   good(a, b, nullptr);
   SetFlag<HardEvent::V_S>(EVENT_ID1);
@@ -597,6 +607,7 @@ static const sim_case table[] = {
     CASE(compare_count, "count-not-256", "(64 elements)"),
     CASE(no_dtype, "no-such-dtype", "Add of bfloat16_t"),
     CASE(no_cast, "no-such-cast", "CAST_ODD"),
+    CASE(no_cast_none, "no-such-cast", "CAST_NONE"),
     CASE(flag_twice, "flag-set-twice", "V_S"),
     CASE(flag_left, "flag-left-set", "V_S, id 1"),
     CASE(flag_missing, "flag-not-set", "MTE2_V"),

@@ -383,16 +383,16 @@ static int command(const command_row *c, int argc, char **argv) {
   a.verify.colour = colour_for(&a, stdout) && !a.json;
   if (!a.json && !a.quiet && isatty(STDERR_FILENO)) ac_context_progress(x, stderr);
   rc = dispatch(x, c, &a);
+  int err = 0; /* of the write that failed: what follows has its own */
   if (a.json) {
-    fputs(ac_context_json(x), stdout);
+    if (fputs(ac_context_json(x), stdout) == EOF || fflush(stdout)) err = errno;
   } else {
-    if (!a.quiet) fputs(ac_context_text(x), stdout);
-    fflush(stdout);
+    if ((!a.quiet && fputs(ac_context_text(x), stdout) == EOF) || fflush(stdout)) err = errno;
     if (!a.quiet || rc)
       ac_context_print(x, stderr, colour_for(&a, stderr)); /* quiet: no warnings of what went well */
   }
-  if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "ascendcraft: cannot write to standard output: %s\n", strerror(errno));
+  if (err || ferror(stdout)) {
+    fprintf(stderr, "ascendcraft: cannot write to standard output%s%s\n", err ? ": " : "", err ? strerror(err) : "");
     rc = rc ? rc : AC_EXIT_BAD_INPUT;
   }
   ac_context_free(x);

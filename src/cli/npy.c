@@ -217,14 +217,16 @@ static bool as_dtype(const char *path, ac_dtype dtype, ac_npy *h, ac_diags *d) {
 }
 
 bool ac_npy_open(ac_arena *a, const char *path, ac_dtype dtype, ac_npy *h, ac_diags *d) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
   struct stat st;
-  if (fd < 0) return no_read(path, d);
-  if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-    close(fd);
-    ac_error(d, AC0101, (ac_loc){.file = path}, "it is no regular file");
+  if (stat(path, &st)) return no_read(path, d);
+  if (!S_ISREG(st.st_mode)) { /* to open a pipe is to wait for whoever writes into it */
+    ac_diag *x = ac_error(d, AC0101, (ac_loc){.file = path}, "it is no regular file%s",
+                          S_ISFIFO(st.st_mode) ? " but a pipe" : "");
+    ac_help(d, x, "save the array as a file first: .npy files are not read from pipes and devices");
     return false;
   }
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return no_read(path, d);
   size_t most = AC_NPY_HEADER + 12;
   char *head = ac_alloc(a, most);
   ssize_t n = read_all(fd, head, most, 0);

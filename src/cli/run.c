@@ -145,6 +145,7 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
   bool ran = ac_target_run(a, t, &opts, &r, d);
   if (r.said) json_object_set_new(result, "printed", said_json(a, r.said));
   if (!ran) {
+    if (t->tiling_zero.len) report_tiling(text, t, &r);
     report_said(text, &r);
     return AC_EXIT_FAILED;
   }

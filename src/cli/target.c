@@ -7,6 +7,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const ac_chip *ac_target_chip(ac_arena *a, const char *name, ac_diags *d) {
   return ac_chip_load(a, name ? name : "ascend910b2", d);
@@ -26,7 +28,28 @@ bool ac_target_is_kernel(const char *path) {
   return false;
 }
 
+bool ac_target_no_pipe(const char *path, ac_diags *d) {
+  struct stat st;
+  if (stat(path, &st) || !S_ISFIFO(st.st_mode)) return true;
+  ac_diag *x = ac_error(d, AC0101, (ac_loc){.file = path}, "it is a pipe, a file is due");
+  ac_help(d, x, "write what comes from it into a file first");
+  return false;
+}
+
 /* ---- tensors ---- */
+
+/* All of a tensor is touched in the end, if only to be written to its file: more than the host has would take others down with it. */
+static bool has_room(const ac_target *t, const ac_sim_tensor *x, ac_diags *d) {
+  int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), host, all = x->bytes;
+  if (pages <= 0 || page <= 0 || __builtin_mul_overflow(pages, page, &host)) return true;
+  bool fits = true;
+  for (int i = 0; i < t->n && fits; i++) fits = !__builtin_add_overflow(all, t->tensors[i].bytes, &all);
+  if (fits && all <= host) return true;
+  ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "%s needs %lld bytes%s; this host has %lld bytes of memory", x->name,
+                        (long long)x->bytes, t->n ? ", besides the tensors before it" : "", (long long)host);
+  ac_help(d, e, "run a smaller shape");
+  return false;
+}
 
 bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags *d) {
   int64_t n = 1;
@@ -39,6 +62,7 @@ bool ac_target_tensor(ac_target *t, ac_sim_tensor x, const char *save, ac_diags 
     return false;
   }
   fits = !__builtin_mul_overflow(n, (int64_t)ac_dtypes[x.dtype].bytes, &x.bytes);
+  if (fits && !has_room(t, &x, d)) return false;
   if (!fits || !(x.data = ac_sim_alloc(x.bytes))) {
     ac_diag *e = ac_error(d, AC0805, AC_NOLOC, "no memory for the %lld elements of %s", (long long)n, x.name);
     ac_help(d, e, "run a smaller shape");

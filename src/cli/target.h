@@ -46,6 +46,8 @@ void ac_target_close(ac_target *t);
 /* run.c: one run, its report as text and as keys of `result`, its outputs to their files. Returns an exit code. */
 int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE *progress, ac_buf *text,
                   json_t *result, ac_diags *d);
+/* Not a pipe, which could keep whoever opens it waiting; else a message. */
+bool ac_target_no_pipe(const char *path, ac_diags *d);
 /* Is it the source of a kernel, by its name? */
 bool ac_target_is_kernel(const char *path);
 

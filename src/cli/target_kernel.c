@@ -243,6 +243,7 @@ static bool find_headers(job *j) {
       ac_error(j->d, AC0101, (ac_loc){.file = j->o->tiling_headers[i]}, "there is no such file");
       return false;
     }
+    if (!ac_target_no_pipe(j->o->tiling_headers[i], j->d)) return false;
     add_header(j, j->o->tiling_headers[i]);
   }
   if (j->headers.len || !j->facts.reads_tiling || possible(j).len || j->o->tiling_struct) return true;
@@ -441,6 +442,7 @@ static bool tiling_options(job *j) {
       continue;
     }
     size_t n;
+    if (!ac_target_no_pipe(text, j->d)) return false;
     if (j->o->n_tiling > 1) {
       ac_error(j->d, AC0103, AC_NOLOC, "--tiling is either one file or fields, not both");
       return false;
@@ -570,6 +572,6 @@ bool ac_target_kernel(ac_arena *a, const ac_run_options *o, ac_target *t, ac_dia
     ac_error(d, AC0101, (ac_loc){.file = o->input}, "there is no such file");
     return false;
   }
-  return find_entry(&j) && check_options(&j) && tiling_options(&j) && find_headers(&j) && choose_struct(&j) &&
-         list_fields(&j) && arguments(&j) && build(&j);
+  return ac_target_no_pipe(o->input, d) && find_entry(&j) && check_options(&j) && tiling_options(&j) &&
+         find_headers(&j) && choose_struct(&j) && list_fields(&j) && arguments(&j) && build(&j);
 }

@@ -188,6 +188,20 @@ static const char **compile_roots(ac_builder *b) {
   return v.data;
 }
 
+/* Is one of the compiler's errors about the wrapper's use of the entry? That it was included from there stands above every error. */
+static bool about_entry(ac_arena *a, const char *err, const char *op) {
+  const char *name = ac_strndup(a, op, strcspn(op, "<")), *last = strrchr(name, ':');
+  if (last) name = last + 1;
+  for (const char *p = err, *end; *p; p = *end ? end + 1 : end) {
+    end = p + strcspn(p, "\n");
+    const char *line = ac_strndup(a, p, (size_t)(end - p)), *at = strstr(line, "acsim_entry:");
+    bool ours = (at && at[12] >= '0' && at[12] <= '9') || strstr(line, "acsim/kernel_entry.h:");
+    bool entry = strstr(line, name) || strstr(line, "call to 'params") || strstr(line, "call to 'count");
+    if (ours && entry && strstr(line, "error:")) return true;
+  }
+  return false;
+}
+
 static void report_compile(ac_builder *b, const char *what, const ac_proc *p) {
   ac_loc at = {.file = what};
   if (p->timed_out) {
@@ -202,7 +216,10 @@ static void report_compile(ac_builder *b, const char *what, const ac_proc *p) {
                         : p->signal ? "(the compiler was killed)"
                                     : "(no message)",
                         n > most ? "\n..." : "");
-  if (strstr(p->err, "acsim_entry"))
+  if (strstr(p->err, "No space left on device"))
+    ac_help(b->d, x, "make room: the compiler writes to %s (elsewhere by TMPDIR), its results go to %s",
+            ac_dirname(b->a, b->scratch), b->cache);
+  if (about_entry(b->a, p->err, b->s->op))
     ac_help(b->d, x, "the kernel file must define extern \"C\" __global__ __aicore__ void %s(...)", b->s->op);
 }
 

@@ -164,6 +164,20 @@ static const char *block_text(ac_arena *a, const ac_run_job *j) {
   return ac_sprintf(a, ", block %lld%s", (long long)o->crash_block - 1, last);
 }
 
+static const char *signal_help(int signal) {
+  switch (signal) {
+  case SIGFPE:
+    return "an integer was divided by zero (a tiling value that was not given is 0), or the smallest one by -1";
+  case SIGILL:
+  case SIGTRAP:
+    return "the code stopped itself with __builtin_trap(), left a function without the value that it returns, or has "
+           "an instruction that this host does not know";
+  case SIGABRT: return "the code stopped itself: abort(), an assert() that failed, or an exception that nobody took";
+  default:
+    return "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed";
+  }
+}
+
 static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double timeout, uint64_t memory,
                      ac_diags *d) {
   int stage = j->out->stage;
@@ -189,8 +203,7 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
                           block_text(a, j), shapes);
     char *said = trimmed(a, p->err, p->err_len);
     if (*said) ac_help(d, x, "it said: %s", said);
-    ac_help(d, x,
-            "a pointer was used without the AscendC interface, whose accesses are checked, or the stack overflowed");
+    ac_help(d, x, "%s", signal_help(p->signal));
     return x;
   }
   const ac_run_last *last = &j->out->last;

@@ -249,6 +249,40 @@ rc=0
 import json
 assert 'says 0' in json.load(open('json'))['printed']"
 
+# ---- fatal signals: what each means, and which tiling fields were not given
+run 0 'each 4' "$k/ends.cpp" --entry divides --in x.npy --tiling total=8,parts=2 --blocks 1 --threads 1
+if [ "$(uname -m)" = x86_64 ]; then # elsewhere the quotient may be 0
+  run 1 'an integer was divided by zero (a tiling value that was not given is 0)' "$k/ends.cpp" --entry divides --in x.npy \
+    --tiling total=8 --blocks 1
+  grep -q 'not given, so as they begin: parts' out
+  if grep -q 'a pointer was used' out; then exit 1; fi
+fi
+run 1 'the code stopped itself with __builtin_trap()' "$k/ends.cpp" --entry traps --in x.npy --blocks 1
+if grep -q 'a pointer was used' out; then exit 1; fi
+
+# ---- what the compiler refuses: the entry's form is named only where it is about the entry
+echo '#error "No space left on device"' | cat - "$k/endless.cpp" >full.cpp
+run 1 'make room: the compiler writes to ' full.cpp --in x.npy --blocks 1
+if grep -q 'must define' out; then exit 1; fi
+echo 'namespace n { int made_by; }' | cat "$k/endless.cpp" - >other.cpp
+run 1 'the kernel file must define extern .C. .* made_by' other.cpp --entry made_by --in x.npy --blocks 1
+run 1 "Nothing'" "$k/endless.cpp" --tiling-struct Nothing --in x.npy --blocks 1
+if grep -q 'must define' out; then exit 1; fi
+
+# ---- more than the host's memory; pipes, which would keep it waiting; a full disk
+run 4 'z needs 4000000000000000 bytes, besides the tensors before it; this host has [0-9]* bytes' "$add" --in x.npy --in y.npy \
+  --out z.npy:float32:1000000000000000 --blocks 4 --tiling totalLength=2048,tileNum=4
+mkfifo wait.npy wait.cpp
+run 2 'no regular file but a pipe' "$add" --in wait.npy --in y.npy --out z.npy:float32:2048 --blocks 4 --tiling tileNum=4
+run 2 'wait.cpp.*it is a pipe' wait.cpp --in x.npy --blocks 1
+run 2 'wait.npy.*it is a pipe' "$add" $io --tiling wait.npy
+if [ -c /dev/full ]; then
+  rc=0
+  "$ASCENDCRAFT" run "$k/ends.cpp" --entry says_twice --in x.npy --blocks 1 >/dev/full 2>err || rc=$?
+  [ "$rc" = 2 ]
+  grep -q 'standard output: No space left on device' err
+fi
+
 # ---- the cache: what the compiler read, found as it would be found now
 mkdir i1 i2 src
 export XDG_CACHE_HOME="$work/cache"

@@ -42,3 +42,17 @@ extern "C" __global__ __aicore__ void says_and_hangs(GM_ADDR x) {
   for (volatile int i = 1; i;) {
   }
 }
+
+struct PartsTilingData {
+  uint32_t total;
+  uint32_t parts;
+};
+extern "C" __global__ __aicore__ void divides(GM_ADDR x, GM_ADDR tiling) {
+  auto *t = (__gm__ PartsTilingData *)tiling;
+  volatile uint32_t total = t->total, parts = t->parts;
+  AscendC::printf("each %u\n", total / parts);
+}
+
+extern "C" __global__ __aicore__ void traps(GM_ADDR x) {
+  __builtin_trap();
+}

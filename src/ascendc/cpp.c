@@ -274,6 +274,7 @@ static bool special(ac_cpp *t, const ac_astmt *s) {
   for (int n = 0; n < s->n_ops && n < 3; n++)
     if (o[n].tensor) x[n] = tensor_at(t, o[n].tensor, o[n].offset, o[n].view);
   const char *n = s->count ? ac_cpp_expr(t, s->count) : "0";
+  if (!o[0].tensor) return false;
   ac_dtype d = o[0].view != AC_NODTYPE ? o[0].view : dtype_of(t, o[0].tensor);
   switch (ac_insts[s->inst].form) {
   case AC_FORM_INDEX:

@@ -371,8 +371,6 @@ static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const
   return b;
 }
 
-static ac_kval tile_index(ac_chk *c, ac_cexpr *e, const ac_kval *v);
-
 static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
   bool axes = false; /* index[:, None]: offsets */
   for (int i = 0; i < e->n_args; i++) axes = axes || e->args[i]->kind == AC_CE_NONE;

@@ -428,7 +428,7 @@ static void annotate(ac_chk *c, ac_vinfo *v, const ac_cparam *p) {
       if (ac_chk_dtype_of(e->args[i]) != AC_NODTYPE) v->dtype = ac_chk_dtype_of(e->args[i]);
     return;
   }
-  if (e && (e->kind == AC_CE_INDEX || e->kind == AC_CE_CALL) && e->n_args == 1 && e->a->kind == AC_CE_ATTR) {
+  if (e && (e->kind == AC_CE_INDEX || e->kind == AC_CE_CALL) && e->n_args == 1 && e->a && e->a->kind == AC_CE_ATTR) {
     if (!strcmp(e->a->s, "pointer") || !strcmp(e->a->s, "tensor") || !strcmp(e->a->s, "Tensor")) {
       merge(c, v, AC_CT_POINTER);
       v->dtype = ac_chk_dtype_of(e->args[0]);

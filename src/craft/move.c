@@ -360,7 +360,7 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, cons
 }
 
 static void fill_count(ac_chk *c, ac_cexpr *e, int at, const move *m) {
-  if (c->quiet || e->args[at]) return;
+  if (c->quiet || !m->out || e->args[at]) return;
   e->args[at] = m->out->rank == 1 ? m->out->axis[0].extent : ac_chk_write(c, m->total, NULL, false);
   if (e->args[at]) e->kw[at] = "count";
   for (int i = at + 1; i < e->n_args; i++)

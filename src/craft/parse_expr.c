@@ -258,10 +258,11 @@ static ac_cexpr *binary(parser *p, ac_cop op, ac_cexpr *x, ac_cexpr *y) {
   return e;
 }
 
-static ac_cexpr *negate(parser *p, ac_cexpr *x, ac_loc loc, bool literal) {
-  if (literal && x->kind == AC_CE_INT && x->i >= 0) {
+/* Of a number as it stands, behind brackets and a + as well: it is printed without them. */
+static ac_cexpr *negate(parser *p, ac_cexpr *x, ac_loc loc) {
+  if (x->kind == AC_CE_INT && x->i >= 0) {
     x->i = -x->i;
-  } else if (literal && x->kind == AC_CE_FLOAT && !signbit(x->f)) {
+  } else if (x->kind == AC_CE_FLOAT && !signbit(x->f)) {
     x->f = -x->f;
   } else {
     ac_cexpr *e = ac_pa_node(p, AC_CE_UNARY, ac_pa_span(loc, x->loc));
@@ -286,8 +287,7 @@ static ac_cexpr *unary(parser *p) {
       e = constant(p, AC_CE_INT, INT64_MIN);
       if (!p->bare) e->loc = ac_pa_span(t->loc, e->loc);
     } else {
-      e = unary(p);
-      e = negate(p, e, t->loc, p->t == t + 2 || e->kind == AC_CE_FLOAT);
+      e = negate(p, unary(p), t->loc);
     }
   } else {
     e = postfix(p);

@@ -320,6 +320,7 @@ static int source(call *x, const char *name, ac_sym *ext[4]) {
   int i = operand(x, name);
   ac_kval *v = &x->v[i];
   ac_cexpr *e = x->e->args[i];
+  if (!e) return -1; /* the signature has said so */
   if (!c->quiet) c->fn->f->buffers.data[v->buf]->computed = true;
   if (!ac_chk_readable(c, v, e->loc)) return -1;
   ac_chk_aligned(c, v, e);

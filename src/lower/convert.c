@@ -73,6 +73,7 @@ static ac_aexpr *part_start(ac_lconv *v, const ac_cexpr *e) {
   for (size_t i = 0; i < v->k->infos.len; i++)
     if (v->k->infos.data[i].b == e->buffer) b = &v->k->k->buffers.data[v->k->infos.data[i].buffer];
   ac_aexpr *at = ac_ae_int(a, 0), *step = ac_ae_int(a, 1);
+  if (!b) return bad(v, e, "this part");
   for (int d = b->rank - 1; d >= 0; d--) {
     ac_aexpr *from = e->view->dim[d].from ? ac_lower_expr(v, e->view->dim[d].from) : ac_ae_int(a, 0);
     if (!from) return NULL;

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Fuzzes the language: both targets with libFuzzer (clang), and with AFL++ where afl-clang-fast is. Fails on any crash, hang or leak.
 # usage: tests/fuzz/craft/run.sh [SECONDS [parse|compile [libfuzzer|afl]]]   seconds of each target with each fuzzer (default 15)
+# AC_FUZZ_RUNS=N: libFuzzer makes N inputs from one seed instead, in a fresh folder: the same ones each time, so that a change is not refused
+# for what somebody else's luck finds in it.
 # Works in build-fuzz/ and build-afl/ of the root ($AC_FUZZ_DIR in its place); finds lie there in crash/. The corpus grows there, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,9 +33,14 @@ for tool in $tools; do
     configure "$dir/build-fuzz" "$clang" "$clang++" 
     for t in $targets; do
       w=$dir/build-fuzz/$t
+      limit="-max_total_time=$seconds"
+      if [ -n "${AC_FUZZ_RUNS:-}" ]; then
+        limit="-seed=1 -runs=$AC_FUZZ_RUNS"
+        rm -rf "$w"
+      fi
       mkdir -p "$w/crash" "$w/new"
       seed "$w/seeds"
-      (cd "$w" && "$dir/build-fuzz/craft_fuzz_$t" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=20000 -dict="$dir/build-fuzz/words.dict" \
+      (cd "$w" && "$dir/build-fuzz/craft_fuzz_$t" $limit -timeout=20 -rss_limit_mb=4096 -max_len=20000 -dict="$dir/build-fuzz/words.dict" \
         -artifact_prefix=crash/ -print_final_stats=1 new seeds >log 2>&1) || rc=1
       grep -E 'stat::number_of_executed_units|SUMMARY|cov: .* (INITED|DONE)' "$w/log" | sed "s/^/libFuzzer $t: /" | tail -n 4
     done

@@ -136,10 +136,11 @@ static void launch_map(map *m, ac_buf *t) {
             m->p->chip->name, (long long)have);
   ac_printf(t, "  %10s %10s %5s  %-8s %s\n", "offset", "bytes", "slots", "position", "buffers");
   size at = {0, true};
-  for (int n = (int)m->k->buffers.len, at_n = 0; at_n < 2 * n; at_n++) {
-    int i = at_n % n;
+  int n = (int)m->k->buffers.len;
+  for (int turn = 0; turn < 2 * n; turn++) { /* those that come first, then the others */
+    int i = turn < n ? turn : turn - n;
     const ac_abuffer *b = &m->k->buffers.data[i];
-    if (b->home || b->first != (at_n < n)) continue;
+    if (b->home || b->first != (turn < n)) continue;
     size s = bytes_of(m, b);
     bool twice = b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
     ac_printf(t, "  %10s %10s %5s  %-8s %s\n", number(m, at), number(m, s),

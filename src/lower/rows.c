@@ -12,7 +12,7 @@
 /* ---- operands ---- */
 
 ac_dtype ac_rows_dtype(const ac_rows *r, const O *o) {
-  return o->view != AC_NODTYPE ? o->view : r->k->buffers.data[o->tensor->buffer].dtype;
+  return o->view != AC_NODTYPE || !o->tensor ? o->view : r->k->buffers.data[o->tensor->buffer].dtype;
 }
 
 O ac_rows_at(ac_rows *r, O o, X *elements) {
@@ -293,6 +293,7 @@ static void elementwise(ac_rows *r, const ac_astmt *given) {
   const ac_aview *shape = NULL;
   for (int i = 0; i < s->n_ops; i++)
     if (s->ops[i].nd) shape = s->ops[i].nd;
+  if (!shape) return;
   ac_form f = s->kind == AC_AS_INST ? ac_insts[s->inst].form : AC_FORM_UNARY;
   bool whole = f == AC_FORM_REDUCE || f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
   for (int i = 0; i < s->n_ops; i++) {
@@ -382,6 +383,7 @@ static void block(ac_rows *r, ac_ablock *b) {
     }
     ac_push(r->c->a, &out, s);
   }
+  r->out = NULL;
   *b = out;
 }
 

@@ -114,7 +114,7 @@ static void one_row(ac_rows *r, way w, O to, O src, X *n, int64_t most) {
 /* Rows to one element each, at `to`, one behind another, in the work's dtype. */
 static void rows(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
   int64_t most = ac_rows_most(r, &src);
-  X *i;
+  X *i = NULL;
   bool narrow = w.whole != AC_INST_COUNT && ac_rows_dtype(r, &src) == AC_F32;
   ac_astmt *fits = NULL;
   ac_ablock *outer = r->out;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *add(ac_pc *t, const char *name, char *text) {
+static const char *add(ac_pc *t, const char *name, const char *text) {
   for (size_t i = 0; i < t->uses.len; i++)
     if (!strcmp(t->uses.data[i].name, name)) return name;
   ac_pcfunc u = {name, text};

@@ -44,9 +44,8 @@ void acsim_add_buffer(acsim_session *s, const acsim_buffer *b) {
   g->elems = b->bytes / g->b.elem;
   bool tracked = b->kind == ACSIM_OUTPUT || b->kind == ACSIM_INOUT || b->kind == ACSIM_WORKSPACE;
   /* calloc, not the arena: pages that are never touched cost nothing */
-  if (tracked && g->elems && !(g->written = calloc((size_t)(g->elems + 63) / 64, 8))) {
+  if (tracked && g->elems && !(g->written = calloc((size_t)(g->elems + 63) / 64, 8)))
     ac_no_memory("the record of writes to a tensor");
-  }
   acsim_time_buffer(s, g);
   ac_push(s->arena, &s->gms, g);
   qsort(s->gms.data, s->gms.len, sizeof *s->gms.data, by_address);
@@ -152,9 +151,7 @@ acsim_memory *acsim_memory_of(acsim_block *b, int mem) {
     own->size = memory_size(b->s->chip, mem);
     own->data = guarded(mem, own->size);
     own->state = malloc((size_t)own->size + 64);
-    if (!own->data || !own->state) {
-      ac_no_memory("the memories of a block");
-    }
+    if (!own->data || !own->state) ac_no_memory("the memories of a block");
     memset(own->data, 0xa5, own->size);
   }
   memset(own->state, 0, own->size);

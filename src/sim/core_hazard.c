@@ -502,7 +502,7 @@ void acsim_order_global(acsim_block *b, ac_pipe pipe, const char *op, acsim_at a
                                              .count = 1,
                                              .block = b->index,
                                              .how = how,
-                                             .atomic = acsim_atomic_kind(b, how),
+                                             .atomic = r.atomic,
                                              .scalar = pipe == AC_PIPE_S && !b->bypass,
                                              .pipe = pipe,
                                              .epoch = o->epoch[pipe],

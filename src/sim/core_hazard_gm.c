@@ -29,9 +29,7 @@ static void reserve(acsim_traces *t, size_t more) {
   if (t->len + more <= t->cap) return;
   while (t->cap < t->len + more) t->cap = t->cap ? t->cap * 2 : 32;
   t->data = realloc(t->data, t->cap * sizeof *t->data);
-  if (!t->data) {
-    ac_no_memory("the record of accesses to global memory");
-  }
+  if (!t->data) ac_no_memory("the record of accesses to global memory");
 }
 
 void acsim_trace_add(acsim_traces *t, const acsim_trace *x) {

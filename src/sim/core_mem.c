@@ -349,7 +349,7 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   if (bytes <= 0) return true;
   const uint8_t *p = g->ptr + off;
   acsim_gm *m = acsim_gm_home(b->s, g, p);
-  if (b->stalled >> pipe & 1 && !b->replaying) acsim_defer_settle(b, -1, 0, at);
+  settle_pipe(b, pipe, at);
   if (!gm_bounds(b, op, at, g, p, bytes, m, how != GM_READ)) return false;
   if (how != GM_READ && read_only(m)) {
     acsim_fault(b->s, b, "write-to-input", at, "%s writes to %s, which is an input", op, m->b.name);

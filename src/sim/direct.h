@@ -108,7 +108,7 @@ typedef struct {
 } ac_dbuffer;
 typedef struct {
   const ac_akernel *k;
-  int n_values, n_tensors, n_fields, n_gms, n_buffers, n_methods;
+  int n_values, n_tensors, n_fields, n_gms, n_buffers;
   ac_dvar *fields; /* slots of k->fields */
   ac_dbuffer *buffers;
   ac_dmethod *methods;

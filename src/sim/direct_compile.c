@@ -481,7 +481,6 @@ static void kernel(comp *c, const ac_akernel *k, ac_dkernel *out) {
   out->buffers = AC_NEW_N(c->a, ac_dbuffer, k->buffers.len + 1);
   for (size_t i = 0; i < k->buffers.len; i++)
     out->buffers[i] = (ac_dbuffer){&k->buffers.data[i], expr(c, k->buffers.data[i].elements, AC_AT_INT)};
-  out->n_methods = (int)k->methods.len;
   out->methods = AC_NEW_N(c->a, ac_dmethod, k->methods.len + 1);
   for (size_t i = 0; i < k->methods.len && !c->failed; i++) method(c, &k->methods.data[i], &out->methods[i]);
   out->n_values = c->n_values;

@@ -1,29 +1,6 @@
 /* op_host in several files; a chip's own parameters in AddConfig; kernels of the wanted dtypes only; tiling keys of templates; what the
  * host code logs as an error is the reason of its refusal. */
-#include "sim/sim.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  const char *dir = ac_temp_dir(a, &d);
-  return dir && !setenv("XDG_CACHE_HOME", dir, 1) ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_arena_free(a);
-  return 0;
-}
+#include "host_support.h"
 
 static ac_sim_lib *build(const ac_dtype *dtypes, int n) {
   const char *dir = AC_SOURCE_DIR "/tests/sim/fixtures/host_many";

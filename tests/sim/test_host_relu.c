@@ -1,33 +1,8 @@
 /* A complete hand-written operator on the simulator, in both forms: right as it is, and each way of breaking it is reported with
  * the place. The comparison here is by hand; verify has its own. */
-#include "sim/sim.h"
+#include "host_support.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
-static const char *root;
 static int serial;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  root = ac_temp_dir(a, &d);
-  setenv("XDG_CACHE_HOME", root, 1);
-  return root ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_remove_tree(root);
-  ac_arena_free(a);
-  return 0;
-}
 
 /* The library of one form; in the kernel's file `what` becomes `with`. */
 static ac_sim_lib *build(ac_sim_form form, const char *what, const char *with) {

@@ -1,28 +1,5 @@
 /* A kernel that is a template over its tiling key: the instance that the key names runs, one that is not declared is refused. */
-#include "sim/sim.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  const char *dir = ac_temp_dir(a, &d);
-  return dir && !setenv("XDG_CACHE_HOME", dir, 1) ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_arena_free(a);
-  return 0;
-}
+#include "host_support.h"
 
 static ac_sim_lib *build(const char *kernel) {
   const char *dir = AC_SOURCE_DIR "/tests/sim/fixtures/host_template";

@@ -1,30 +1,5 @@
 /* name<<<blocks, l2, stream>>>(arguments): read as the vendor's compiler reads it, with its lines. */
-#include "sim/sim.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  const char *dir = ac_temp_dir(a, &d);
-  if (!dir) return -1;
-  setenv("XDG_CACHE_HOME", dir, 1);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_arena_free(a);
-  return 0;
-}
+#include "host_support.h"
 
 enum { N = 256 };
 static ac_sim_tensor t[2];

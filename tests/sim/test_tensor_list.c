@@ -1,33 +1,9 @@
 /* An operator whose parameters are lists of tensors, with a library function whose temporary memory the host sizes. */
-#include "sim/sim.h"
+#include "host_support.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <cmocka.h>
 
 enum { LISTS = 2, LENGTH = 3 };
-
-static ac_arena *a;
-static ac_diags d;
-static const char *root;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  root = ac_temp_dir(a, &d);
-  setenv("XDG_CACHE_HOME", root, 1);
-  return root ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_remove_tree(root);
-  ac_arena_free(a);
-  return 0;
-}
 
 static ac_sim_lib *build(void) {
   const char *from = AC_SOURCE_DIR "/tests/sim/fixtures/list_tanh";

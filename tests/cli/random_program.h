@@ -93,17 +93,13 @@ static inline bool op_works(ac_arena *a, const random_op *o, bool in_place) {
       ac_dtypes[o->dst].name, o->name);
   for (const char *k = o->kinds; *k; k++)
     ac_printf(&b, ", %s", *k == 'B' ? (in_place ? "d" : "a") : floats(o->dst) ? "1.5" : "2");
-  ac_printf(
-      &b,
-      ")\n        tl.vcopy(a, a, count=0)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), d)\n\n\n"
-      "def h(x: tl.tensor[tl.%s], z: tl.tensor[tl.%s], y: tl.tensor[tl.%s]):\n    k[1](x, z, y)\n",
-      ac_dtypes[o->src].name, ac_dtypes[o->dst].name, ac_dtypes[o->dst].name);
-  /* without that copy `a` may be unused, which is an error of its own; with it, it is one over itself: so it goes */
-  const char *text = ac_buf_str(&b), *cut = strstr(text, "        tl.vcopy(a, a, count=0)\n");
-  text = ac_sprintf(a, "%.*s%s", (int)(cut - text), text, cut + strlen("        tl.vcopy(a, a, count=0)\n"));
+  ac_printf(&b,
+            ")\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), d)\n\n\n"
+            "def h(x: tl.tensor[tl.%s], z: tl.tensor[tl.%s], y: tl.tensor[tl.%s]):\n    k[1](x, z, y)\n",
+            ac_dtypes[o->src].name, ac_dtypes[o->dst].name, ac_dtypes[o->dst].name);
   ac_diags d;
   ac_diags_init(&d, a);
-  plain_program x = {.name = "probe", .text = text};
+  plain_program x = {.name = "probe", .text = ac_buf_str(&b)};
   return plain_lower(a, &x, 0, &d);
 }
 
@@ -160,7 +156,6 @@ typedef struct {
   char name[8];
   ac_dtype dtype;
   bool valid; /* holds `count` elements at this place */
-  bool two;   /* of two dimensions */
 } rbuffer;
 typedef struct {
   choices *c;
@@ -169,9 +164,8 @@ typedef struct {
   ac_buf body; /* of the kernel, behind the declarations */
   rbuffer buf[MOST_BUFFERS];
   int n;
-  bool mask, work; /* buffers of these names are used */
-  int ints, fls;   /* scalars i0.., f0.. that are set where the text stands */
-  int most_ints, most_fls;
+  bool mask, work;   /* buffers of these names are used */
+  int ints, fls;     /* scalars i0.., f0.. that are set where the text stands */
   const char *count; /* elements of every valid buffer */
   bool slices;       /* buffers have one dimension */
   int depth, names;
@@ -399,7 +393,8 @@ static inline void pick_outputs(rprogram *g, rtensors *t) {
     t->out[i] = g->buf[t->stored[i]].dtype;
   }
 }
-static inline void store_all(rprogram *g, const rtensors *t, int indent, const char *off) {
+static inline void store_all(rprogram *g, rtensors *t, int indent, const char *off) {
+  pick_outputs(g, t);
   bool apart = draw(g->c, 2);
   for (int i = 0; i < t->n_out; i++) {
     if (!i || apart) put(g, indent, "with tl.copyout():");
@@ -409,6 +404,17 @@ static inline void store_all(rprogram *g, const rtensors *t, int indent, const c
 /* Buffers that hold something: only what was loaded, at the head of a trip. */
 static inline void forget(rprogram *g) {
   for (int i = 0; i < g->n; i++) g->buf[i].valid = false;
+}
+
+/* One pass in tiles over a row that need not fit: load, and steps on it. */
+static inline void row_pass(rprogram *g, rtensors *t) {
+  put(g, 2, "for i in range(0, cols, tile):");
+  put(g, 3, "count = min(tile, cols - i)");
+  put(g, 3, "off = r * cols + i + tl.arange(0, count)");
+  g->count = "count";
+  load_all(g, t, 3, "off");
+  put(g, 3, "with tl.compute():");
+  steps(g, 4, 1 + (int)draw(g->c, 3), false);
 }
 
 static inline void tile_loop(rprogram *g, rtensors *t, bool cyclic) {
@@ -429,7 +435,6 @@ static inline void tile_loop(rprogram *g, rtensors *t, bool cyclic) {
     put(g, 2, "with tl.compute():");
     steps(g, 3, 1 + (int)draw(g->c, 5), false);
   }
-  pick_outputs(g, t);
   store_all(g, t, 2, "off");
 }
 
@@ -440,7 +445,6 @@ static inline void row_loop(rprogram *g, rtensors *t) {
   load_all(g, t, 2, "off");
   put(g, 2, "with tl.compute():");
   steps(g, 3, 2 + (int)draw(g->c, 5), false);
-  pick_outputs(g, t);
   store_all(g, t, 2, "off");
 }
 
@@ -452,18 +456,10 @@ static inline void long_rows(rprogram *g, rtensors *t) {
   put(g, 1, "for r in range(pid * per_core, min((pid + 1) * per_core, rows)):");
   put(g, 2, "with tl.compute():");
   put(g, 3, "tl.duplicate(acc, 0.0, count=tile)");
-  put(g, 2, "for i in range(0, cols, tile):");
-  put(g, 3, "count = min(tile, cols - i)");
-  put(g, 3, "off = r * cols + i + tl.arange(0, count)");
-  g->count = "count";
   int fls = g->fls, ints = g->ints;
-  load_all(g, t, 3, "off");
-  put(g, 3, "with tl.compute():");
-  steps(g, 4, 1 + (int)draw(g->c, 3), false);
+  row_pass(g, t);
   int v = any_valid(g, AC_F32);
   if (v >= 0) put(g, 4, "tl.%s(acc, acc, %s, count=count)", join[how], g->buf[v].name);
-  g->most_fls = g->fls > g->most_fls ? g->fls : g->most_fls;
-  g->most_ints = g->ints > g->most_ints ? g->ints : g->most_ints;
   g->fls = fls, g->ints = ints; /* a loop may run no trip */
   put(g, 2, "with tl.compute():");
   g->work = true;
@@ -471,15 +467,9 @@ static inline void long_rows(rprogram *g, rtensors *t) {
   put(g, 3, "total = tl.extract_scalar(red, 0)");
   if (draw(g->c, 2)) put(g, 2, "if total > 1.0:\n            total = 1.0 / total");
   forget(g);
-  put(g, 2, "for i in range(0, cols, tile):");
-  put(g, 3, "count = min(tile, cols - i)");
-  put(g, 3, "off = r * cols + i + tl.arange(0, count)");
-  load_all(g, t, 3, "off");
-  put(g, 3, "with tl.compute():");
-  steps(g, 4, 1 + (int)draw(g->c, 3), false);
+  row_pass(g, t);
   v = any_valid(g, AC_F32);
   if (v >= 0) put(g, 4, "tl.vmul_scalar(%s, %s, total)", g->buf[v].name, g->buf[v].name);
-  pick_outputs(g, t);
   store_all(g, t, 3, "off");
 }
 
@@ -495,7 +485,6 @@ static inline void two_dimensions(rprogram *g, rtensors *t) {
   put(g, 3, "with tl.compute():");
   g->depth = 2; /* straight on */
   steps(g, 4, 1 + (int)draw(g->c, 3), false);
-  pick_outputs(g, t);
   store_all(g, t, 3, "off");
 }
 
@@ -517,8 +506,6 @@ static inline void joined(rprogram *g, rtensors *t) {
     put(g, 3, "tl.%s(red, %s, work, count=count)", draw(g->c, 2) ? "reduce_max" : "reduce_sum", g->buf[v].name);
     put(g, 3, "mine = mine + tl.extract_scalar(red, 0)");
   }
-  g->most_fls = g->fls > g->most_fls ? g->fls : g->most_fls;
-  g->most_ints = g->ints > g->most_ints ? g->ints : g->most_ints;
   g->fls = fls, g->ints = ints;
   forget(g);
   put(g, 1, "with tl.compute():");
@@ -537,28 +524,32 @@ static inline void joined(rprogram *g, rtensors *t) {
   load_all(g, t, 2, "off");
   put(g, 2, "with tl.compute():");
   steps(g, 3, 1 + (int)draw(g->c, 4), false);
-  pick_outputs(g, t);
   store_all(g, t, 2, "off");
 }
 
 typedef enum { R_TILES, R_CYCLIC, R_ROWS, R_LONG, R_TWO, R_JOINED, R_FRAMES } rframe;
 
-static inline void parameters(rprogram *g, const rtensors *t, const char *type, ac_buf *out) {
-  (void)g;
+static inline void parameters(const rprogram *g, const rtensors *t, bool typed, ac_buf *out) {
   for (int i = 0; i < t->n_in; i++)
-    ac_printf(out, "x%d%s, ", i, *type ? ac_sprintf(g->a, ": tl.tensor[tl.%s]", ac_dtypes[t->in[i]].name) : "");
+    ac_printf(out, "x%d%s, ", i, typed ? ac_sprintf(g->a, ": tl.tensor[tl.%s]", ac_dtypes[t->in[i]].name) : "");
   for (int i = 0; i < t->n_out; i++)
-    ac_printf(out, "y%d%s, ", i, *type ? ac_sprintf(g->a, ": tl.tensor[tl.%s]", ac_dtypes[t->out[i]].name) : "");
+    ac_printf(out, "y%d%s, ", i, typed ? ac_sprintf(g->a, ": tl.tensor[tl.%s]", ac_dtypes[t->out[i]].name) : "");
+}
+
+static inline const char *sizes_of(rframe f) {
+  return f == R_TWO                   ? "rows, cols, height, width"
+         : f == R_ROWS || f == R_LONG ? "rows, cols, per_core, tile"
+                                      : "per_core, tile";
 }
 
 static inline void host(rprogram *g, const rtensors *t, rframe f, ac_buf *out) {
   static const char *const tiles[] = {"64", "256", "1000", "max(8, min(512, per_core))"}, *const aligned[] = {
                                                                                               "32", "64", "256"};
   ac_puts(out, "\n\ndef h(");
-  parameters(g, t, "typed", out);
+  parameters(g, t, true, out);
   ac_buf names;
   ac_buf_init(&names, g->a);
-  parameters(g, t, "", &names);
+  parameters(g, t, false, &names);
   ac_puts(out, "alpha=1.5):\n    n = y0.numel()\n");
   for (int i = 0; i < t->n_in; i++)
     ac_printf(out, "    if x%d.numel() != n:\n        tl.refuse(\"x%d has another size\")\n", i, i);
@@ -582,15 +573,12 @@ static inline void host(rprogram *g, const rtensors *t, rframe f, ac_buf *out) {
   if (f == R_JOINED) ac_puts(out, "    shares = tl.empty(blocks * 8, tl.float32)\n");
   const char *tile = f == R_ROWS ? "2048" : tiles[draw(g->c, f == R_TILES || f == R_CYCLIC || f == R_JOINED ? 4 : 3)];
   bool branch = f != R_TWO && f != R_ROWS && draw(g->c, 3) == 1;
-  const char *sizes = f == R_TWO ? "rows, cols, height, width"
-                      : rows     ? "rows, cols, per_core, tile"
-                                 : "per_core, tile";
   for (int k = 0; k < 1 + branch; k++) {
     const char *in = branch ? "        " : "    ";
     if (branch) ac_puts(out, k ? "    else:\n" : "    if n > 2000:\n");
     if (f != R_TWO) ac_printf(out, "%stile = %s\n", in, k ? "128" : tile);
-    ac_printf(out, "%sk[blocks](%s%sn, %s, %s)\n", in, ac_buf_str(&names), f == R_JOINED ? "shares, " : "", sizes,
-              k ? "alpha + 1.0" : s);
+    ac_printf(out, "%sk[blocks](%s%sn, %s, %s)\n", in, ac_buf_str(&names), f == R_JOINED ? "shares, " : "",
+              sizes_of(f), k ? "alpha + 1.0" : s);
   }
 }
 
@@ -619,12 +607,9 @@ static inline char *random_program(choices *c, const random_ops *ops) {
   ac_buf out;
   ac_buf_init(&out, c->a);
   ac_puts(&out, "@ascend_kernel\ndef k(");
-  parameters(&g, &t, "typed", &out);
-  const char *sizes = f == R_TWO                   ? "rows, cols, height, width"
-                      : f == R_ROWS || f == R_LONG ? "rows, cols, per_core, tile"
-                                                   : "per_core, tile";
+  parameters(&g, &t, true, &out);
   ac_printf(&out, "%sn, %s, s: float):\n    pid = tl.program_id(0)\n",
-            f == R_JOINED ? "shares: tl.tensor[tl.float32], " : "", sizes);
+            f == R_JOINED ? "shares: tl.tensor[tl.float32], " : "", sizes_of(f));
   const char *shape = f == R_TWO ? "(height, width)" : "tile";
   for (int i = 0; i < g.n; i++) {
     static const char *const pins[] = {"", "", "", ", buffers=1", ", buffers=2"};

@@ -32,6 +32,19 @@ static inline void bench_close(bench *b) {
   ac_arena_free(b->a);
 }
 
+/* Of a file's tests: made anew for each. */
+static bench b;
+static inline int setup(void **s) {
+  (void)s;
+  bench_open(&b);
+  return 0;
+}
+static inline int teardown(void **s) {
+  (void)s;
+  bench_close(&b);
+  return 0;
+}
+
 /* A program as far as the lowering; `name` for messages. */
 static inline ac_program *lowered(bench *b, const char *name, const char *text) {
   const ac_chip *chip = ac_chip_load(b->a, "ascend910b2", &b->d);
@@ -101,6 +114,29 @@ static inline void fill_tensor(ac_sim_tensor *t, ac_values kind, uint64_t seed) 
   int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, inner = t->rank ? t->shape[t->rank - 1] : 1;
   if (ac_values_fill(kind, t->dtype, seed, inner, t->data, n)) return;
   for (int64_t i = 0; i < n; i++) ac_store_int(t->dtype, t->data, i, (int64_t)((uint64_t)i * 7 + seed) % 23 - 11);
+}
+/* What a module takes, at its example sizes. */
+static inline void graph_args(const ac_graph *g, ac_values kind, args *x) {
+  memset(x, 0, sizeof *x);
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const ac_input *in = &g->inputs.data[i];
+    ac_shape s = ac_value_example(in->value);
+    if (in->role == AC_IN_SCALAR) {
+      bool fl = ac_dtypes[in->value->dtype].cls == AC_FLOATING;
+      x->attrs[x->n_attrs++] = (ac_sim_attr){
+          .name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
+      continue;
+    }
+    add_tensor(x, in->name, in->value->dtype, &s, false);
+    if (kind == AC_VALUES_OWN)
+      assert_true(ac_gen_input(g, (int)i, 1, x->t[x->n - 1].data, &b.d));
+    else
+      fill_tensor(&x->t[x->n - 1], kind, i + 1);
+  }
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    ac_shape s = ac_value_example(g->outputs.data[i].value);
+    add_tensor(x, g->outputs.data[i].name, g->outputs.data[i].value->dtype, &s, true);
+  }
 }
 static inline void free_args(args *x) {
   for (int i = 0; i < x->n; i++) ac_sim_dealloc(x->t[i].data, x->t[i].bytes);

@@ -5,18 +5,6 @@
 
 #include <math.h>
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 /* ---- right values: element k of the output, from the inputs ---- */
 
 typedef double (*value_fn)(const args *x, int64_t k);

@@ -2,18 +2,6 @@
  * end-to-end module and activation in three dtypes; else a sample. */
 #include "direct_support.h"
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 static ac_graph *traced(const char *path, ac_dtype dtype) {
   ac_trace_opts t = AC_TRACE_DEFAULTS;
   ac_module_info info = {0};
@@ -43,29 +31,6 @@ static bool sizes(const char *spec, const ac_graph *g, ac_shape *s) {
   for (size_t i = 0; i < g->inputs.len; i++)
     if (ac_shape_numel(&s[i]) > 1 << 20) return false; /* a benchmark's own sizes */
   return true;
-}
-
-static void graph_args(const ac_graph *g, ac_values kind, args *x) {
-  memset(x, 0, sizeof *x);
-  for (size_t i = 0; i < g->inputs.len; i++) {
-    const ac_input *in = &g->inputs.data[i];
-    ac_shape s = ac_value_example(in->value);
-    if (in->role == AC_IN_SCALAR) {
-      bool fl = ac_dtypes[in->value->dtype].cls == AC_FLOATING;
-      x->attrs[x->n_attrs++] = (ac_sim_attr){
-          .name = in->name, .kind = fl ? AC_ATTR_F : AC_ATTR_I, .f = in->scalar, .i = (int64_t)in->scalar};
-      continue;
-    }
-    add_tensor(x, in->name, in->value->dtype, &s, false);
-    if (kind == AC_VALUES_OWN)
-      assert_true(ac_gen_input(g, (int)i, 1, x->t[x->n - 1].data, &b.d));
-    else
-      fill_tensor(&x->t[x->n - 1], kind, i + 1);
-  }
-  for (size_t i = 0; i < g->outputs.len; i++) {
-    ac_shape s = ac_value_example(g->outputs.data[i].value);
-    add_tensor(x, g->outputs.data[i].name, g->outputs.data[i].value->dtype, &s, true);
-  }
 }
 
 static const char *const plain_shapes[] = {"",      "*=16,1000",  "*=7,1003", "*=1,1", "*=1,13243",

@@ -3,7 +3,6 @@
  * AC_DIRECT_TEST='broken*': only that; AC_DIRECT_FROM=i: from round i on. */
 #include "direct_support.h"
 
-static bench b;
 static uint64_t state;
 
 static uint32_t next(uint32_t below) {
@@ -15,16 +14,6 @@ static const char *pick(const char *const *list, size_t n) {
 }
 #define PICK(list) pick(list, AC_COUNT(list))
 
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
 static int rounds(int usual) {
   const char *n = getenv("AC_DIRECT_ROUNDS");
   return n ? atoi(n) : usual;

@@ -3,18 +3,6 @@
 
 #include <math.h>
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 /* in[k]: element i of input k as a double, whole[k] as an int; n: the element's number. */
 typedef struct {
   double in[4];

@@ -2,18 +2,6 @@
  * numbers of elems.def anew. */
 #include "elements.h"
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I8,  AC_U8,   AC_I16,
                                   AC_U16, AC_I32, AC_U32,  AC_I64, AC_BOOL, AC_MASK};
 static const char *const names[] = {

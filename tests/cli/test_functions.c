@@ -3,18 +3,6 @@
  * instructions under a formula may miss by themselves (insts.def) is in them. */
 #include "elements.h"
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 /* ---- references ---- */
 
 static double one(double x) {

@@ -5,18 +5,6 @@
 
 #include <math.h>
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 static const char *example(const char *path) {
   char *t = ac_read_file(b.a, ac_sprintf(b.a, "%s/data/examples/%s", AC_SOURCE_DIR, path), 0, NULL, &b.d);
   assert_non_null(t);

@@ -4,18 +4,6 @@
  * AC_RANDOM_SECONDS=n: for n seconds; AC_RANDOM_SEED=n: from that seed on; AC_RANDOM_SHOW=1: every program. */
 #include "random_program.h"
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 static const char *const sizes[] = {"37,129", "1", "5,1003", "64,64", "2,3,8", "513", "0", "2,2048", "3,17,16"};
 
 typedef enum { R_FINE, R_REFUSED, R_BAD } outcome; /* REFUSED: the checker or the lowering does not take it */

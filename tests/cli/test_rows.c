@@ -5,18 +5,6 @@
 
 #include <math.h>
 
-static bench b;
-static int setup(void **s) {
-  (void)s;
-  bench_open(&b);
-  return 0;
-}
-static int teardown(void **s) {
-  (void)s;
-  bench_close(&b);
-  return 0;
-}
-
 /* ---- cases ---- */
 
 enum { MAX_T = 4 };

@@ -10,20 +10,10 @@ static const ac_fact *without(ac_syms *y, const ac_fact *f, int atom) {
   return r;
 }
 
-static int lattice_atom(ac_syms *y, const ac_sym *x, int with, int skip) {
-  for (int i = 0; i < x->n; i++)
-    for (int j = 0; j < x->t[i].k; j++) {
-      const ac_satom a = y->atoms.data[x->t[i].atom[j]];
-      if (a.fn != AC_SY_MIN && a.fn != AC_SY_MAX) continue;
-      if ((with < 0 || ac_lg_has(y, a.a, with) || ac_lg_has(y, a.b, with)) && !skip--) return x->t[i].atom[j];
-    }
-  return -1;
-}
-
 /* Minima and maxima (in which atom `with` occurs, if that is >= 0) that the facts decide; inner ones first. */
 static ac_sym *tidy(ac_syms *y, ac_sym *x, int with, const ac_fact *f) {
   for (int skip = 0, round = 0; round < 8; round++) {
-    int at = lattice_atom(y, x, with, skip);
+    int at = ac_lg_min_max(y, x, with, skip);
     if (at < 0) return x;
     const ac_satom a = y->atoms.data[at];
     bool min = a.fn == AC_SY_MIN;
@@ -99,9 +89,9 @@ static bool look_at(ac_syms *y, ac_family *f, int at, looped *x) {
   x->l.hi = tidy(y, x->l.hi, -1, x->outer);
   x->v = ac_sy_of(y, x->l.atom);
   ac_sym *left = ac_sy_sub(y, ac_sy_sub(y, x->l.hi, one_), x->v), *then = ac_sy_add(y, x->v, x->l.step);
-  x->trip = ac_pv_and(y, ac_pv_and(y, f->facts, ac_sy_sub(y, x->v, x->l.lo)), left);
-  x->two = ac_pv_and(y, x->trip, ac_sy_sub(y, left, x->l.step));
-  x->last = ac_pv_and(y, x->trip, ac_sy_sub(y, then, x->l.hi));
+  x->trip = ac_sy_assume(y, ac_sy_assume(y, f->facts, ac_sy_sub(y, x->v, x->l.lo)), left);
+  x->two = ac_sy_assume(y, x->trip, ac_sy_sub(y, left, x->l.step));
+  x->last = ac_sy_assume(y, x->trip, ac_sy_sub(y, then, x->l.hi));
   x->end = ac_sy_add(y, f->base, f->len);
   x->next = ac_lg_put(y, f->base, x->l.atom, then);
   x->next_end = ac_lg_put(y, x->end, x->l.atom, then);
@@ -113,7 +103,7 @@ static bool close_loop(ac_syms *y, ac_family *f, int at, const looped *x, ac_sym
   ac_sym *first = tidy(y, ac_lg_put(y, f->base, x->l.atom, x->l.lo), -1, x->outer);
   end = tidy(y, end, -1, x->outer);
   if (!sure) {
-    const ac_fact *none = ac_pv_and(y, x->outer, ac_sy_sub(y, x->l.lo, x->l.hi));
+    const ac_fact *none = ac_sy_assume(y, x->outer, ac_sy_sub(y, x->l.lo, x->l.hi));
     if (!ac_lg_nonneg(y, ac_sy_sub(y, first, end), none)) return false;
     if (!ac_lg_nonneg(y, ac_sy_sub(y, end, first), x->outer)) end = ac_sy_fn(y, AC_SY_MAX, first, end);
   }
@@ -126,17 +116,17 @@ static bool close_loop(ac_syms *y, ac_family *f, int at, const looped *x, ac_sym
 /* Trips from some point on do nothing: those before follow each other, and the last of them ends where a bound is that knows no counter. */
 static bool chain_idle(ac_syms *y, ac_family *f, int at, const looped *x, bool sure) {
   ac_sym *one_ = ac_sy_int(y, 1), *next_len = ac_sy_sub(y, x->next_end, x->next);
-  const ac_fact *next_works = ac_pv_and(y, x->two, ac_sy_sub(y, next_len, one_));
+  const ac_fact *next_works = ac_sy_assume(y, x->two, ac_sy_sub(y, next_len, one_));
   if (!ac_lg_equal(y, x->next, x->end, next_works) || !ac_lg_nonneg(y, ac_sy_sub(y, f->len, one_), next_works))
     return false;
-  const ac_fact *works = ac_pv_and(y, x->trip, ac_sy_sub(y, f->len, one_));
+  const ac_fact *works = ac_sy_assume(y, x->trip, ac_sy_sub(y, f->len, one_));
   const ac_fact *then_idle =
-      ac_pv_and(y, ac_pv_and(y, x->two, ac_sy_sub(y, f->len, one_)), ac_sy_sub(y, ac_sy_int(y, 0), next_len));
-  const ac_fact *then_over = ac_pv_and(y, x->last, ac_sy_sub(y, f->len, one_));
+      ac_sy_assume(y, ac_sy_assume(y, x->two, ac_sy_sub(y, f->len, one_)), ac_sy_sub(y, ac_sy_int(y, 0), next_len));
+  const ac_fact *then_over = ac_sy_assume(y, x->last, ac_sy_sub(y, f->len, one_));
   ac_sym *end = tidy(y, tidy(y, x->end, x->l.atom, works), x->l.atom, then_idle);
   if (ac_lg_has(y, end, x->l.atom) || !ac_lg_equal(y, x->end, end, then_over)) return false;
   ac_sym *first = ac_lg_put(y, f->base, x->l.atom, x->l.lo), *first_len = ac_lg_put(y, f->len, x->l.atom, x->l.lo);
-  if (!ac_lg_nonneg(y, ac_sy_sub(y, first, end), ac_pv_and(y, x->outer, ac_sy_sub(y, ac_sy_int(y, 0), first_len))))
+  if (!ac_lg_nonneg(y, ac_sy_sub(y, first, end), ac_sy_assume(y, x->outer, ac_sy_sub(y, ac_sy_int(y, 0), first_len))))
     return false;
   return close_loop(y, f, at, x, ac_sy_fn(y, AC_SY_MAX, first, end), sure);
 }
@@ -214,8 +204,8 @@ static bool join_loops(ac_syms *y, ac_family *f, int out, int in) {
   f->loop[in].lo = ranges.base;
   f->loop[in].hi = ac_sy_add(y, ranges.base, ranges.len);
   ac_sym *v = ac_sy_of(y, l.atom);
-  f->facts = ac_pv_and(y, ac_pv_and(y, f->facts, ac_sy_sub(y, v, f->loop[in].lo)),
-                       ac_sy_sub(y, ac_sy_sub(y, f->loop[in].hi, v), ac_sy_int(y, 1)));
+  f->facts = ac_sy_assume(y, ac_sy_assume(y, f->facts, ac_sy_sub(y, v, f->loop[in].lo)),
+                          ac_sy_sub(y, ac_sy_sub(y, f->loop[in].hi, v), ac_sy_int(y, 1)));
   forget_loop(y, f, out);
   return true;
 }
@@ -257,9 +247,9 @@ static bool split_loop(ac_syms *y, ac_family *f, int at) {
   }
   const ac_fact *facts = NULL;
   for (const ac_fact *g = f->facts; g; g = g->next)
-    facts = ac_pv_and(y, facts, put_split(y, g->p, quotient, q, l.atom, v));
-  facts = ac_pv_and(y, ac_pv_and(y, facts, ac_sy_sub(y, ac_sy_sub(y, trips, one_), q)),
-                    ac_sy_sub(y, ac_sy_sub(y, d, one_), r));
+    facts = ac_sy_assume(y, facts, put_split(y, g->p, quotient, q, l.atom, v));
+  facts = ac_sy_assume(y, ac_sy_assume(y, facts, ac_sy_sub(y, ac_sy_sub(y, trips, one_), q)),
+                       ac_sy_sub(y, ac_sy_sub(y, d, one_), r));
   f->facts = facts;
   f->loop[at] = (ac_ploop){q->t[0].atom[0], zero, trips, one_};
   f->loop[f->n_loops++] = (ac_ploop){r->t[0].atom[0], zero, d, one_};

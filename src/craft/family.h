@@ -27,10 +27,6 @@ typedef struct {
   const ac_skstmt *s;
 } ac_family;
 
-/* The facts and one more. */
-static inline const ac_fact *ac_pv_and(ac_syms *y, const ac_fact *f, ac_sym *x) {
-  return ac_sy_assume(y, f, x);
-}
 /* A new unknown that is at least lo. */
 static inline ac_sym *ac_pv_fresh(ac_syms *y, const char *label, int64_t lo) {
   ac_sym *x = ac_sy_fresh(y, label);

@@ -28,10 +28,6 @@ typedef struct {
 
 /* ---- substitution ---- */
 
-static ac_sym *atom_sym(ac_syms *s, int i) {
-  return ac_sy_of(s, i);
-}
-
 bool ac_lg_has(ac_syms *s, const ac_sym *x, int atom) {
   for (int i = 0; i < x->n; i++)
     for (int j = 0; j < x->t[i].k; j++) {
@@ -45,7 +41,7 @@ bool ac_lg_has(ac_syms *s, const ac_sym *x, int atom) {
 static ac_sym *put_atom(ac_syms *s, int i, int atom, ac_sym *by) {
   if (i == atom) return by;
   ac_satom a = s->atoms.data[i];
-  if (a.fn == AC_SY_OPAQUE || (!ac_lg_has(s, a.a, atom) && !ac_lg_has(s, a.b, atom))) return atom_sym(s, i);
+  if (a.fn == AC_SY_OPAQUE || (!ac_lg_has(s, a.a, atom) && !ac_lg_has(s, a.b, atom))) return ac_sy_of(s, i);
   ac_sym *x = ac_lg_put(s, a.a, atom, by), *y = ac_lg_put(s, a.b, atom, by);
   return ac_sy_fn(s, a.fn, x, y);
 }
@@ -225,7 +221,7 @@ static void define(proof *p, facts *f, int i) {
   p->atoms[p->n_atoms++] = i;
   ac_syms *s = p->s;
   ac_satom a = s->atoms.data[i];
-  ac_sym *x = atom_sym(s, i), *one = ac_sy_int(s, 1);
+  ac_sym *x = ac_sy_of(s, i), *one = ac_sy_int(s, 1);
   if (a.lo > -((int64_t)1 << 40)) add(f, ac_sy_sub(s, x, ac_sy_int(s, a.lo)));
   if (a.hi < (int64_t)1 << 40) add(f, ac_sy_sub(s, ac_sy_int(s, a.hi), x));
   if (a.fn == AC_SY_OPAQUE) return;
@@ -253,7 +249,7 @@ static void define(proof *p, facts *f, int i) {
     for (int k = 0; k + 1 < p->n_atoms; k++) { /* of two quotients by the same, the larger has the larger dividend */
       const ac_satom o = s->atoms.data[p->atoms[k]];
       if (o.fn != a.fn || o.b != a.b || a.fn == AC_SY_MOD) continue;
-      ac_sym *d = ac_sy_sub(s, a.a, o.a), *q = ac_sy_sub(s, x, atom_sym(s, p->atoms[k]));
+      ac_sym *d = ac_sy_sub(s, a.a, o.a), *q = ac_sy_sub(s, x, ac_sy_of(s, p->atoms[k]));
       if (ac_sy_range(s, d, NULL).lo >= 0) add(f, q);
       if (ac_sy_range(s, d, NULL).hi <= 0) add(f, ac_sy_sub(s, ac_sy_int(s, 0), q));
     }
@@ -266,7 +262,7 @@ static void define_all(proof *p, facts *f, const ac_sym *x) {
 }
 
 static bool nonneg_atom(ac_syms *s, const facts *f, int i) {
-  ac_sym *x = atom_sym(s, i);
+  ac_sym *x = ac_sy_of(s, i);
   if (ac_sy_range(s, x, NULL).lo >= 0) return true;
   for (int k = 0; k < f->n; k++) { /* atom - c >= 0 with c >= 0 */
     const ac_sym *y = f->f[k];
@@ -287,12 +283,12 @@ static bool holds(const ac_sterm *m, const ac_sym *x) {
 static void square(proof *p, facts *f, const ac_sterm *m) {
   for (int j = 0; j + 1 < m->k; j++) {
     if (m->atom[j] != m->atom[j + 1]) continue;
-    ac_sym *a = atom_sym(p->s, m->atom[j]), *x = ac_sy_sub(p->s, ac_sy_mul(p->s, a, a), a);
+    ac_sym *a = ac_sy_of(p->s, m->atom[j]), *x = ac_sy_sub(p->s, ac_sy_mul(p->s, a, a), a);
     bool sure = true;
     for (int k = 0; k < m->k; k++) {
       if (k == j || k == j + 1) continue;
       sure = sure && nonneg_atom(p->s, f, m->atom[k]);
-      x = ac_sy_mul(p->s, x, atom_sym(p->s, m->atom[k]));
+      x = ac_sy_mul(p->s, x, ac_sy_of(p->s, m->atom[k]));
     }
     if (sure) add(f, x);
   }
@@ -321,7 +317,7 @@ static void multiply_by(proof *p, facts *f, const ac_sym *goal, const ac_sterm *
       continue;
     }
     if (!nonneg_atom(p->s, f, m->atom[j])) return;
-    factor = ac_sy_mul(p->s, factor, atom_sym(p->s, m->atom[j]));
+    factor = ac_sy_mul(p->s, factor, ac_sy_of(p->s, m->atom[j]));
   }
   for (int k = 0, n = f->n; k < n && f->n < MAX_FACTS; k++) {
     if (!holds(&rest, f->f[k])) continue;
@@ -368,13 +364,12 @@ static void connected(const facts *f, const ac_sym *goal, bool *in, int steps, b
   }
 }
 
-static bool refuted_within(proof *p, const facts *f, ac_sym *negated, int steps) {
+static bool refuted_within(const facts *f, ac_sym *negated, int steps) {
   variables v = {.n = 0};
   row rows[MAX_ROWS];
   int count = 0;
   int64_t c;
   bool in[MAX_FACTS] = {0};
-  (void)p;
   if (!to_row(&v, negated, &rows[count++])) return false;
   connected(f, negated, in, steps, false);
   for (int k = 0; k < f->n; k++) {
@@ -388,22 +383,23 @@ static bool refuted_within(proof *p, const facts *f, ac_sym *negated, int steps)
 static bool refuted(proof *p, const facts *given, ac_sym *goal) {
   if (--p->leaves < 0) return false;
   ac_sym *negated = ac_sy_sub(p->s, ac_sy_int(p->s, -1), goal);
-  if (refuted_within(p, given, negated, 1)) return true;
+  if (refuted_within(given, negated, 1)) return true;
   facts f = *given;
   add(&f, negated);
   multiply(p, &f, negated, negated, 1);
-  if (refuted_within(p, &f, negated, 2)) return true;
+  if (refuted_within(&f, negated, 2)) return true;
   for (int k = 0, n = f.n; k < n; k++) multiply(p, &f, negated, f.f[k], 1);
-  return refuted_within(p, &f, negated, 99);
+  return refuted_within(&f, negated, 99);
 }
 
 /* ---- choices ---- */
 
-static int min_max_in(ac_syms *s, const ac_sym *x, int skip) {
+int ac_lg_min_max(ac_syms *s, const ac_sym *x, int with, int skip) {
   for (int i = 0; i < x->n; i++)
     for (int j = 0; j < x->t[i].k; j++) {
-      ac_symfn fn = s->atoms.data[x->t[i].atom[j]].fn;
-      if ((fn == AC_SY_MIN || fn == AC_SY_MAX) && !skip--) return x->t[i].atom[j];
+      const ac_satom a = s->atoms.data[x->t[i].atom[j]];
+      if (a.fn != AC_SY_MIN && a.fn != AC_SY_MAX) continue;
+      if ((with < 0 || ac_lg_has(s, a.a, with) || ac_lg_has(s, a.b, with)) && !skip--) return x->t[i].atom[j];
     }
   return -1;
 }
@@ -431,12 +427,12 @@ static bool prove(proof *p, const facts *f, ac_sym *goal, int splits) {
   if (ac_sy_range(p->s, goal, NULL).lo >= 0) return true;
   if (refuted(p, f, goal)) return true;
   if (splits <= 0 || p->leaves <= 0) return false;
-  int atom = min_max_in(p->s, goal, 0);
+  int atom = ac_lg_min_max(p->s, goal, -1, 0);
   for (int steps = 1; atom < 0 && steps < 6; steps++) { /* the nearest */
     bool in[MAX_FACTS] = {0};
     connected(f, goal, in, steps, true);
     for (int i = 0; atom < 0 && i < f->n; i++)
-      if (in[i]) atom = min_max_in(p->s, f->f[i], 0);
+      if (in[i]) atom = ac_lg_min_max(p->s, f->f[i], -1, 0);
   }
   if (atom < 0) return false;
   ac_satom a = p->s->atoms.data[atom];

@@ -5,16 +5,7 @@
 
 #include <string.h>
 
-enum {
-
-  MAX_PATHS = 48,
-  MAX_CHOICES = 6,
-
-  MAX_SIZES = 24,
-  MAX_TIES = 8,
-  MAX_ZERO = 4,
-  AC_MAX_DIMS = 8
-};
+enum { MAX_PATHS = 48, MAX_CHOICES = 6, MAX_SIZES = 24, MAX_TIES = 8, MAX_ZERO = 4, MAX_DIMS = 8 };
 
 typedef AC_VEC(ac_family) families;
 
@@ -103,7 +94,7 @@ static ac_sym *size_of(walk *w, int tensor, int from, int to) {
   if (all && asked_for(w, tensor, -1, AC_SK_END) && !asked_for(w, tensor, 0, 1)) /* rows, and the length of one */
     return ac_sy_mul(&w->y, size_of(w, tensor, 0, -1), size_of(w, tensor, -1, AC_SK_END));
   ac_sym *product = number(w, 1); /* x.shape[0], x.shape[1] and so on, piece after piece to the end */
-  for (int at = 0, steps = 0; all && steps < AC_MAX_DIMS; steps++) {
+  for (int at = 0, steps = 0; all && steps < MAX_DIMS; steps++) {
     int next = 0;
     for (size_t i = 0; !next && i < t->pieces.len; i++) {
       ac_skpiece p = t->pieces.data[i];
@@ -383,20 +374,19 @@ static void branch(walk *w, state *st, const ac_skstmt *s, const cont *then) {
   }
 }
 
-static bool assigned(const ac_skstmt *s, int slot) {
-  for (; s; s = s->next)
-    if (((s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) && s->slot == slot) || assigned(s->body, slot) ||
-        assigned(s->orelse, slot))
-      return true;
-  return false;
-}
-
-static int times_assigned(const ac_skstmt *s, int slot) {
+/* How often the statements assign a slot. */
+static int assigned(const ac_skstmt *s, int slot) {
   int n = 0;
   for (; s; s = s->next)
-    n += ((s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) && s->slot == slot) + times_assigned(s->body, slot) +
-         times_assigned(s->orelse, slot);
+    n += ((s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) && s->slot == slot) + assigned(s->body, slot) +
+         assigned(s->orelse, slot);
   return n;
+}
+
+/* What a loop assigns is not known behind it. */
+static void forget_assigned(ac_sym **slots, int n, const ac_skstmt *loop) {
+  for (int k = 0; k < n; k++)
+    if (assigned(loop->body, k) || (loop->kind == AC_SKS_FOR && loop->slot == k)) slots[k] = NULL;
 }
 
 static bool constant_in(const ac_sknode *n, const ac_skstmt *body) {
@@ -407,7 +397,7 @@ static bool constant_in(const ac_sknode *n, const ac_skstmt *body) {
 
 /* The `v = v + c` of a body, at its top level, the only assignment of v; c does not change in the loop. */
 static const ac_sknode *increment(const ac_skstmt *body, int slot) {
-  if (times_assigned(body, slot) != 1) return NULL;
+  if (assigned(body, slot) != 1) return NULL;
   for (const ac_skstmt *s = body; s; s = s->next) {
     if (s->kind != AC_SKS_SET || s->slot != slot) continue;
     const ac_sknode *v = s->value;
@@ -551,8 +541,7 @@ static void kernel(walk *w, state *st, const ac_skstmt *s, const cont *then) {
         for_loop(w, st, s);
       else
         while_loop(w, st, s);
-      for (int k = 0; k < w->fn->n_slots; k++)
-        if (assigned(s->body, k) || (s->kind == AC_SKS_FOR && s->slot == k)) st->slot[k] = NULL;
+      forget_assigned(st->slot, w->fn->n_slots, s);
       if (w->irregular) st->maybe = true;
       break;
     case AC_SKS_RETURN:
@@ -585,13 +574,13 @@ static bool inside(walk *w, const ac_family *f, ac_sym *n) {
   ac_family g = *f;
   if (ac_pv_void(&w->y, &g)) return true;
   if (!f->base) return false;
-  const ac_fact *facts = ac_pv_and(&w->y, f->facts, minus(w, f->len, number(w, 1)));
+  const ac_fact *facts = ac_sy_assume(&w->y, f->facts, minus(w, f->len, number(w, 1)));
   for (int i = 0; i < f->n_loops; i++) { /* a counter is its start and a whole number of steps */
     int64_t step;
     if (!ac_sy_const(f->loop[i].step, &step) || step < 2) continue;
     ac_sym *trips = ac_sy_mul(y, ac_pv_fresh(y, "trips", 0), f->loop[i].step);
     ac_sym *more = minus(w, minus(w, ac_sy_of(y, f->loop[i].atom), f->loop[i].lo), trips);
-    facts = ac_pv_and(y, ac_pv_and(y, facts, more), minus(w, number(w, 0), more));
+    facts = ac_sy_assume(y, ac_sy_assume(y, facts, more), minus(w, number(w, 0), more));
   }
   if (ac_lg_nonneg(y, f->base, facts) && ac_lg_nonneg(y, minus(w, n, plus(w, f->base, f->len)), facts)) return true;
   int tries = 150;
@@ -680,7 +669,7 @@ static bool own_range(walk *w, const ac_family *load, const ac_family *store) {
   tries = 10;
   if (f.n_loops && !ac_pv_take_away(&w->y, &whole, true, -1, &tries)) return false;
   const ac_fact *facts = g.facts;
-  for (const ac_fact *h = f.facts; h; h = h->next) facts = ac_pv_and(&w->y, facts, h->p);
+  for (const ac_fact *h = f.facts; h; h = h->next) facts = ac_sy_assume(&w->y, facts, h->p);
   return ac_lg_nonneg(&w->y, minus(w, g.base, f.base), facts) &&
          ac_lg_nonneg(&w->y, minus(w, plus(w, f.base, f.len), plus(w, g.base, g.len)), facts);
 }
@@ -923,11 +912,6 @@ static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *
   } while (w->forced && !w->lost);
 }
 
-static void host_loop(walk *w, path *p, const ac_skstmt *s) {
-  for (int k = 0; k < w->k->host->n_slots; k++)
-    if (assigned(s->body, k) || (s->kind == AC_SKS_FOR && s->slot == k)) p->slot[k] = NULL;
-}
-
 static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {
   for (; s && !w->lost; s = s->next) {
     state *st = as_state(w, &p);
@@ -940,7 +924,7 @@ static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {
     }
     case AC_SKS_IF: host_branch(w, &p, s, then); return;
     case AC_SKS_FOR:
-    case AC_SKS_WHILE: host_loop(w, &p, s); break;
+    case AC_SKS_WHILE: forget_assigned(p.slot, w->k->host->n_slots, s); break;
     case AC_SKS_REFUSE: return;
     case AC_SKS_RETURN: end_of_path(w, &p); return;
     case AC_SKS_LAUNCH: host_launch(w, &p, s, then); return;

@@ -25,11 +25,11 @@ static ac_sknode *constant(ac_sketch *s, int64_t v) {
   return n;
 }
 
-bool ac_sk_equal(const ac_sknode *x, const ac_sknode *y) {
+static bool equal(const ac_sknode *x, const ac_sknode *y) {
   if (x == y) return true;
   if (!x || !y || x->op != y->op || x->i != y->i || x->from != y->from || x->to != y->to || x->op == AC_SK_DATA)
     return false;
-  return ac_sk_equal(x->a, y->a) && ac_sk_equal(x->b, y->b) && ac_sk_equal(x->c, y->c);
+  return equal(x->a, y->a) && equal(x->b, y->b) && equal(x->c, y->c);
 }
 
 static int slot_of(maker *k, const char *name) {
@@ -230,8 +230,8 @@ static ac_sknode *expr(maker *k, const ac_cexpr *e) {
 
 static ac_skstmt *add(maker *k, int kind, ac_loc loc) {
   ac_skstmt *t = AC_NEW(k->s->a, ac_skstmt);
-  *t = (ac_skstmt){.kind = (ac_skstmt){0}.kind, .loc = loc};
   t->kind = kind;
+  t->loc = loc;
   **k->tail = t;
   *k->tail = &t->next;
   return t;
@@ -259,7 +259,6 @@ static void access(maker *k, const ac_cexpr *e, const ac_sig *sig, int i) {
       acc->extent[d] = expr(k, x->tile->axis[d].extent);
       acc->stride[d] = expr(k, x->tile->axis[d].stride);
       if (x->tile->axis[d].index) acc->base = data(k); /* offsets from memory: anywhere */
-      if (x->tile->axis[d].index) acc->base = node(k->s, AC_SK_ADD, acc->base, data(k));
     }
   } else if (x->kind == AC_CE_NAME) {
     for (int p = 0; p < k->f->f->n_params; p++)
@@ -523,9 +522,9 @@ static void list_accesses(ac_sketch *s, const ac_skstmt *t, accesses_of *to) {
 }
 
 static bool same_place(const ac_skaccess *x, const ac_skaccess *y) {
-  if (!x->rank || x->rank != y->rank || x->base->op == AC_SK_INT || !ac_sk_equal(x->base, y->base)) return false;
+  if (!x->rank || x->rank != y->rank || x->base->op == AC_SK_INT || !equal(x->base, y->base)) return false;
   for (int d = 0; d < x->rank; d++)
-    if (!ac_sk_equal(x->extent[d], y->extent[d]) || !ac_sk_equal(x->stride[d], y->stride[d])) return false;
+    if (!equal(x->extent[d], y->extent[d]) || !equal(x->stride[d], y->stride[d])) return false;
   return true;
 }
 

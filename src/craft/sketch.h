@@ -49,7 +49,6 @@ typedef struct ac_sknode {
 typedef struct {
   int param; /* of the kernel */
   bool store, atomic;
-  bool anywhere; /* the addresses come from memory */
   ac_sknode *base;
   int rank;
   ac_sknode *extent[4], *stride[4]; /* outermost first */
@@ -124,7 +123,6 @@ ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip);
 static inline bool ac_sk_sized(const ac_sktensor *t) {
   return t->ranked || (t->first && t->last);
 }
-bool ac_sk_equal(const ac_sknode *x, const ac_sknode *y);
 
 /* ---- what is found ---- */
 

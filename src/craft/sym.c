@@ -70,13 +70,9 @@ ac_sym *ac_sy_int(ac_syms *s, int64_t v) {
   return intern(s, &t, v != 0);
 }
 
-static ac_sym *of_atom(ac_syms *s, int atom) {
+ac_sym *ac_sy_of(ac_syms *s, int atom) {
   ac_sterm t = {.c = 1, .k = 1, .atom = {atom}};
   return intern(s, &t, 1);
-}
-
-ac_sym *ac_sy_of(ac_syms *s, int atom) {
-  return of_atom(s, atom);
 }
 
 static int new_atom(ac_syms *s, ac_satom a) {
@@ -85,7 +81,7 @@ static int new_atom(ac_syms *s, ac_satom a) {
 }
 
 ac_sym *ac_sy_fresh(ac_syms *s, const char *label) {
-  return of_atom(s, new_atom(s, (ac_satom){.label = label, .fn = AC_SY_OPAQUE, .lo = INT64_MIN, .hi = INT64_MAX}));
+  return ac_sy_of(s, new_atom(s, (ac_satom){.label = label, .fn = AC_SY_OPAQUE, .lo = INT64_MIN, .hi = INT64_MAX}));
 }
 
 ac_sym *ac_sy_named(ac_syms *s, const char *key, const char *label) {
@@ -152,7 +148,7 @@ ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y) {
 
 /* ---- functions ---- */
 
-static int64_t floor_div(int64_t a, int64_t b) {
+int64_t ac_sy_floor_div(int64_t a, int64_t b) {
   int64_t q = a / b;
   return a % b && (a < 0) != (b < 0) ? q - 1 : q;
 }
@@ -163,12 +159,12 @@ static bool fold(ac_symfn fn, int64_t a, int64_t b, int64_t *r) {
     return true;
   }
   if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
-  if (fn == AC_SY_FLOORDIV) *r = floor_div(a, b);
+  if (fn == AC_SY_FLOORDIV) *r = ac_sy_floor_div(a, b);
   if (fn == AC_SY_CDIV) {
     if (a == INT64_MIN) return false;
-    *r = -floor_div(-a, b);
+    *r = -ac_sy_floor_div(-a, b);
   }
-  if (fn == AC_SY_MOD) *r = a - floor_div(a, b) * b;
+  if (fn == AC_SY_MOD) *r = a - ac_sy_floor_div(a, b) * b;
   return true;
 }
 
@@ -235,7 +231,7 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
   const char *key = ac_sprintf(s->a, "%d(%d,%d)", fn, x->id, y->id);
   ac_sym *z = ac_map_get(s->fns, key);
   if (z) return z;
-  z = of_atom(s, new_atom(s, (ac_satom){.fn = fn, .a = x, .b = y, .lo = INT64_MIN, .hi = INT64_MAX}));
+  z = ac_sy_of(s, new_atom(s, (ac_satom){.fn = fn, .a = x, .b = y, .lo = INT64_MIN, .hi = INT64_MAX}));
   ac_map_put(s->fns, key, z);
   return z;
 }
@@ -301,9 +297,9 @@ char *ac_sy_text(ac_syms *s, const ac_sym *x) {
 static ac_sym *bind_atom(ac_syms *s, int i) {
   ac_satom a = s->atoms.data[i];
   if (a.bound) return a.bound;
-  if (a.fn == AC_SY_OPAQUE) return of_atom(s, i);
+  if (a.fn == AC_SY_OPAQUE) return ac_sy_of(s, i);
   ac_sym *x = ac_sy_bind(s, a.a), *y = ac_sy_bind(s, a.b);
-  return x == a.a && y == a.b ? of_atom(s, i) : ac_sy_fn(s, a.fn, x, y);
+  return x == a.a && y == a.b ? ac_sy_of(s, i) : ac_sy_fn(s, a.fn, x, y);
 }
 
 ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x) {
@@ -350,12 +346,12 @@ static ac_range range_div(ac_range x, ac_range y, bool up) {
   int64_t add = up ? 1 : 0; /* ceil is floor or floor + 1: bounds may be one too wide, never too narrow */
   int64_t dlo = x.lo >= 0 ? y.hi : y.lo, dhi = x.hi >= 0 ? y.lo : y.hi;
   if (x.lo != INT64_MIN) {
-    r.lo = floor_div(x.lo, dlo);
+    r.lo = ac_sy_floor_div(x.lo, dlo);
     if (up && y.lo == y.hi && x.lo % dlo) r.lo++;
     if (up && x.lo >= 1 && r.lo < 1) r.lo = 1;
   }
   if (x.hi != INT64_MAX) {
-    r.hi = floor_div(x.hi, dhi);
+    r.hi = ac_sy_floor_div(x.hi, dhi);
     if (x.hi % dhi) r.hi += add;
   }
   return r;
@@ -379,9 +375,9 @@ static ac_range by_facts(const ac_sterm *m, const ac_fact *f) {
     int64_t k = p->n == 2 ? p->t[0].c : 0;
     if ((p->n == 2 && p->t[0].k) || !t->k || term_cmp(t, m) || k == INT64_MIN || t->c == INT64_MIN) continue;
     if (t->c > 0)
-      r = clip(r, (ac_range){-floor_div(k, t->c), INT64_MAX}); /* m >= -k/c */
+      r = clip(r, (ac_range){-ac_sy_floor_div(k, t->c), INT64_MAX}); /* m >= -k/c */
     else
-      r = clip(r, (ac_range){INT64_MIN, floor_div(k, -t->c)});
+      r = clip(r, (ac_range){INT64_MIN, ac_sy_floor_div(k, -t->c)});
   }
   return r;
 }

@@ -71,6 +71,10 @@ char *ac_sy_text(ac_syms *s, const ac_sym *x);
 /* Replaces parameters by what the launch binds them to. */
 ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x);
 
+/* Rounds down; b is not 0. */
+int64_t ac_sy_floor_div(int64_t a, int64_t b);
+
+/* The facts and one more. */
 const ac_fact *ac_sy_assume(ac_syms *s, const ac_fact *f, ac_sym *nonneg);
 typedef struct {
   int64_t lo, hi;

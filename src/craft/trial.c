@@ -1,6 +1,7 @@
 /* Trials: the sketch is run on a family of shapes with the host's own arithmetic, all blocks, their copies as intervals. What is wrong on one
  * shape is wrong: no error that comes from here is a false one. */
 #include "craft/sketch.h"
+#include "craft/sym.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ typedef struct {
 typedef struct {
   ac_code code;
   int tensor;
-  const ac_skstmt *s, *other;
+  const ac_skstmt *other; /* what the note is about; NULL: the tensor, or there is none */
   ac_loc loc;
   const char *message, *note, *help, *shape;
   bool warning;
@@ -39,7 +40,6 @@ typedef struct {
 
 typedef struct {
   ac_sketch *s;
-  ac_verdicts *v;
   tensor *t;
   int64_t pick[MAX_PICKS];
   int picks;
@@ -132,11 +132,6 @@ static void agree(trial *r, const ac_sknode *n, int64_t want) {
 
 static bool eval(trial *r, const frame *f, const ac_sknode *n, int64_t *v);
 
-static int64_t floor_div(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return a % b && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
 static bool open_size(const trial *r, const ac_sknode *n) {
   if (n->op == AC_SK_RANK) return !r->t[n->i].rank_set;
   if (n->op != AC_SK_SIZE) return false;
@@ -164,9 +159,9 @@ static bool arithmetic(ac_skop op, int64_t a, int64_t b, int64_t *v) {
   default: break;
   }
   if (b == 0 || b == -1 || a < -INT64_MAX / 2) return false;
-  if (op == AC_SK_FLOORDIV) return *v = floor_div(a, b), true;
-  if (op == AC_SK_CDIV) return *v = -floor_div(-a, b), true;
-  return *v = a - floor_div(a, b) * b, true;
+  if (op == AC_SK_FLOORDIV) return *v = ac_sy_floor_div(a, b), true;
+  if (op == AC_SK_CDIV) return *v = -ac_sy_floor_div(-a, b), true;
+  return *v = a - ac_sy_floor_div(a, b) * b, true;
 }
 
 static bool eval_binary(trial *r, const frame *f, const ac_sknode *n, int64_t *v) {
@@ -246,7 +241,7 @@ static finding *find(trial *r, ac_code code, int t, const ac_skstmt *s, ac_loc l
                 (x->loc.line == loc.line && x->loc.col == loc.col); /* one an output is enough */
     if (x->code == code && x->tensor == t && same) return &spare;
   }
-  finding x = {.code = code, .tensor = t, .s = s, .loc = loc, .shape = shape_text(r)};
+  finding x = {.code = code, .tensor = t, .loc = loc, .shape = shape_text(r)};
   ac_push(r->s->a, &r->found, x);
   return &r->found.data[r->found.len - 1];
 }
@@ -656,7 +651,7 @@ static void report(trial *r, ac_diags *d) {
 }
 
 void ac_sk_trials(ac_sketch *s, ac_verdicts *v, ac_diags *d) {
-  trial r = {.s = s, .v = v, .budget = STEPS};
+  trial r = {.s = s, .budget = STEPS};
   int n = (int)s->tensors.len, wanted = 1;
   r.t = AC_NEW_N(s->a, tensor, n + 1);
   r.written = ac_alloc_n(s->a, (size_t)n + 1, sizeof *r.written);

@@ -30,36 +30,6 @@ typedef struct {
 
 /* ---- accesses ---- */
 
-static int index_of(const lives *l, const ac_cbuffer *b) {
-  for (size_t i = 0; i < l->k->f->buffers.len; i++)
-    if (l->k->f->buffers.data[i] == b) return (int)i;
-  return -1;
-}
-
-static void touch(lives *l, const ac_cbuffer *b) {
-  int i = index_of(l, b);
-  if (i < 0) return;
-  if (l->b[i].first < 0) l->b[i].first = l->now;
-  l->b[i].last = l->now;
-}
-
-static void touch_expr(lives *l, const ac_cexpr *e) {
-  if (!e) return;
-  if (e->type == AC_CT_BUFFER && e->buffer) touch(l, e->buffer);
-  touch_expr(l, e->a);
-  touch_expr(l, e->b);
-  touch_expr(l, e->c);
-  touch_expr(l, e->offset);
-  for (int i = 0; i < e->n_args; i++) touch_expr(l, e->args[i]);
-  if (!e->tile) return;
-  touch_expr(l, e->tile->base);
-  for (int i = 0; i < e->tile->rank; i++) {
-    touch_expr(l, e->tile->axis[i].extent);
-    touch_expr(l, e->tile->axis[i].stride);
-    touch_expr(l, e->tile->axis[i].index);
-  }
-}
-
 static bool uses(const ac_cexpr *e, const ac_cbuffer *b) {
   if (!e) return false;
   if (e->buffer == b && e->type == AC_CT_BUFFER) return true;
@@ -72,10 +42,13 @@ static bool uses(const ac_cexpr *e, const ac_cbuffer *b) {
       return true;
   return uses(e->tile->base, b);
 }
+/* In its own expressions. */
+static bool in_head(const ac_cstmt *s, const ac_cbuffer *b) {
+  return uses(s->value, b) || uses(s->lo, b) || uses(s->hi, b) || uses(s->step, b);
+}
 static bool in_list(const ac_cstmt *first, const ac_cbuffer *b);
 static bool in_statement(const ac_cstmt *s, const ac_cbuffer *b) {
-  return uses(s->value, b) || uses(s->lo, b) || uses(s->hi, b) || uses(s->step, b) || in_list(s->body, b) ||
-         in_list(s->orelse, b);
+  return in_head(s, b) || in_list(s->body, b) || in_list(s->orelse, b);
 }
 static bool in_list(const ac_cstmt *first, const ac_cbuffer *b) {
   for (const ac_cstmt *s = first; s; s = s->next)
@@ -108,7 +81,7 @@ static opening begins(const ac_cstmt *first, const ac_cbuffer *b) {
   for (const ac_cstmt *s = first; s; s = s->next) {
     if (!in_statement(s, b)) continue;
     if (s->kind == AC_CS_EXPR) return defines(s->value, b) ? DEFINED : READ;
-    if (uses(s->value, b) || uses(s->lo, b) || uses(s->hi, b) || uses(s->step, b)) return READ;
+    if (in_head(s, b)) return READ;
     opening x = begins(s->body, b), y = begins(s->orelse, b);
     if (x == READ || y == READ) return READ;
     if (x == DEFINED && (s->kind == AC_CS_WITH || (s->kind == AC_CS_IF && y == DEFINED))) return DEFINED;
@@ -117,6 +90,14 @@ static opening begins(const ac_cstmt *first, const ac_cbuffer *b) {
 }
 
 /* ---- the walk ---- */
+
+static void touch(lives *l, const ac_cstmt *s) {
+  for (size_t i = 0; i < l->k->f->buffers.len; i++) {
+    if (!in_head(s, l->k->f->buffers.data[i])) continue;
+    if (l->b[i].first < 0) l->b[i].first = l->now;
+    l->b[i].last = l->now;
+  }
+}
 
 static void list(lives *l, const ac_cstmt *first) {
   for (const ac_cstmt *s = first; s; s = s->next) {
@@ -131,10 +112,7 @@ static void list(lives *l, const ac_cstmt *first) {
       }
     }
     ac_push(l->c->a, &l->at, s);
-    if (s->value && !ac_chk_is_alloc(s->value)) touch_expr(l, s->value);
-    touch_expr(l, s->lo);
-    touch_expr(l, s->hi);
-    touch_expr(l, s->step);
+    if (!s->value || !ac_chk_is_alloc(s->value)) touch(l, s);
     l->now++;
     list(l, s->body);
     list(l, s->orelse);

@@ -14,6 +14,11 @@ static bool is_prim(const ac_cexpr *e, ac_cprim p) {
   return e && e->kind == AC_CE_CALL && e->prim == p;
 }
 
+/* `name = ...`, or `name += ...` */
+static bool sets(const ac_cstmt *s, const char *name) {
+  return s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, name);
+}
+
 /* ---- what differs from block to block ---- */
 
 static bool differs(const look *l, const ac_cexpr *e) {
@@ -76,22 +81,12 @@ static const ac_cstmt *leaves(const look *l, const ac_cstmt *s, bool apart, bool
   return NULL;
 }
 
-static bool one_block(const ac_chk *c, const ac_cfunc *k) {
-  for (size_t i = 0; i < c->m->funcs.len; i++) {
-    const ac_cfunc *f = c->m->funcs.data[i];
-    if (f->kernel) continue;
-    AC_VEC(const ac_cstmt *) open = {0};
-    if (f->body) ac_push(c->a, &open, f->body);
-    while (open.len) {
-      for (const ac_cstmt *s = open.data[--open.len]; s; s = s->next) {
-        if (s->body) ac_push(c->a, &open, s->body);
-        if (s->orelse) ac_push(c->a, &open, s->orelse);
-        const ac_cexpr *e = s->kind == AC_CS_EXPR ? s->value : NULL;
-        bool launch = e && e->kind == AC_CE_CALL && e->a->kind == AC_CE_INDEX && e->a->a->kind == AC_CE_NAME &&
-                      e->a->n_args == 1 && !strcmp(e->a->a->s, k->name);
-        if (launch && !(e->a->args[0]->kind == AC_CE_INT && e->a->args[0]->i == 1)) return false;
-      }
-    }
+/* All launches of the kernel in these statements are of one block. */
+static bool one_block(const ac_cmodule *m, const ac_cstmt *s, const ac_cfunc *k) {
+  for (; s; s = s->next) {
+    const ac_cexpr *cores = ac_craft_launch_kernel(m, s) == k ? ac_craft_launch_cores(s) : NULL;
+    if (cores && !(cores->kind == AC_CE_INT && cores->i == 1)) return false;
+    if (!one_block(m, s->body, k) || !one_block(m, s->orelse, k)) return false;
   }
   return true;
 }
@@ -103,12 +98,11 @@ static bool picks_one(const look *l, const ac_cexpr *e) {
     const ac_cexpr *x = side ? e->b : e->a, *y = side ? e->a : e->b;
     if (differs(l, y)) continue;
     if (is_prim(x, AC_P_PROGRAM_ID)) return true;
-    int i = x->kind == AC_CE_NAME ? ac_chk_var(l->f, x->s) : -1, sets = 0;
+    int i = x->kind == AC_CE_NAME ? ac_chk_var(l->f, x->s) : -1, n = 0;
     bool holds = false;
     for (const ac_cstmt *s = l->f->f->body; i >= 0 && s; s = s->next)
-      if (s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, x->s))
-        sets++, holds = is_prim(s->value, AC_P_PROGRAM_ID);
-    if (sets == 1 && holds) return true;
+      if (sets(s, x->s)) n++, holds = is_prim(s->value, AC_P_PROGRAM_ID);
+    if (n == 1 && holds) return true;
   }
   return false;
 }
@@ -153,36 +147,32 @@ static void barriers(const look *l, const ac_cstmt *s, const ac_cstmt *why) {
 
 /* ---- loops that end ---- */
 
-static bool assigned(const ac_cstmt *s, const char *name) {
+/* How often the statements assign the name. */
+static int assignments(const ac_cstmt *s, const char *name) {
+  int n = 0;
   for (; s; s = s->next) {
-    if (s->kind == AC_CS_FOR && !strcmp(s->target->s, name)) return true;
-    if (s->kind == AC_CS_ASSIGN) {
-      if (s->target->kind == AC_CE_NAME && !strcmp(s->target->s, name)) return true;
-      for (int i = 0; s->target->kind == AC_CE_TUPLE && i < s->target->n_args; i++)
-        if (!strcmp(s->target->args[i]->s, name)) return true;
-    }
-    if (assigned(s->body, name) || assigned(s->orelse, name)) return true;
+    bool here = sets(s, name) || (s->kind == AC_CS_FOR && !strcmp(s->target->s, name));
+    for (int i = 0; s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_TUPLE && i < s->target->n_args; i++)
+      here = here || !strcmp(s->target->args[i]->s, name);
+    n += here + assignments(s->body, name) + assignments(s->orelse, name);
   }
-  return false;
+  return n;
+}
+
+/* So often this statement does, with what is in it. */
+static int assignments_of(const ac_cstmt *s, const char *name) {
+  ac_cstmt alone = *s;
+  alone.next = NULL;
+  return assignments(&alone, name);
 }
 
 static bool constant_in(const ac_cstmt *body, const ac_cexpr *e) {
   if (!e) return true;
   if (is_prim(e, AC_P_EXTRACT_SCALAR)) return false;
-  if (e->kind == AC_CE_NAME) return !assigned(body, e->s);
+  if (e->kind == AC_CE_NAME) return !assignments(body, e->s);
   for (int i = 0; i < e->n_args; i++)
     if (!constant_in(body, e->args[i])) return false;
   return (e->kind == AC_CE_CALL || constant_in(body, e->a)) && constant_in(body, e->b) && constant_in(body, e->c);
-}
-
-static int assignments(const ac_cstmt *s, const char *name) {
-  int n = 0;
-  for (; s; s = s->next) {
-    ac_cstmt alone = *s;
-    alone.next = alone.body = alone.orelse = NULL;
-    n += assigned(&alone, name) + assignments(s->body, name) + assignments(s->orelse, name);
-  }
-  return n;
 }
 
 /* The value of a constant, or of a name that keeps its value through the function: a parameter, or set once at the function's top. */
@@ -193,8 +183,7 @@ static ac_sym *kept(const look *l, const ac_cexpr *e) {
   int n = assignments(l->f->f->body, e->s), param = l->f->v.data[i].param;
   if (param >= 0) return n ? NULL : l->f->param_syms[param];
   for (const ac_cstmt *s = l->f->f->body; n == 1 && s; s = s->next)
-    if (s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, e->s))
-      return l->c->st->vars[i].set == AC_SET ? l->c->st->vars[i].v.sym : NULL;
+    if (sets(s, e->s)) return l->c->st->vars[i].set == AC_SET ? l->c->st->vars[i].v.sym : NULL;
   return NULL;
 }
 
@@ -202,9 +191,7 @@ static ac_sym *kept(const look *l, const ac_cexpr *e) {
 static bool scales(const ac_cstmt *body, const char *name, ac_cop op) {
   bool found = false;
   for (const ac_cstmt *s = body; s; s = s->next) {
-    ac_cstmt alone = *s;
-    alone.next = NULL;
-    if (!assigned(&alone, name)) continue;
+    if (!assignments_of(s, name)) continue;
     if (s->kind != AC_CS_ASSIGN || s->target->kind != AC_CE_NAME || found) return false;
     const ac_cexpr *v = s->value, *by = v;
     if (s->op == AC_OP_NOP) {
@@ -224,8 +211,7 @@ static bool scales(const ac_cstmt *body, const char *name, ac_cop op) {
 static bool starts_positive(const look *l, const ac_cexpr *i) {
   if (assignments(l->f->f->body, i->s) != 2) return false;
   for (const ac_cstmt *s = l->f->f->body; s; s = s->next)
-    if (s->kind == AC_CS_ASSIGN && s->op == AC_OP_NOP && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, i->s))
-      return s->value->kind == AC_CE_INT && s->value->i > 0;
+    if (s->op == AC_OP_NOP && sets(s, i->s)) return s->value->kind == AC_CE_INT && s->value->i > 0;
   return false;
 }
 
@@ -234,7 +220,7 @@ static bool starts_positive(const look *l, const ac_cexpr *i) {
 static int64_t step_of(const look *l, const ac_cstmt *body, const char *name, ac_sym **must) {
   int64_t step = 0;
   for (const ac_cstmt *s = body; s; s = s->next) {
-    if (s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_NAME && !strcmp(s->target->s, name)) {
+    if (sets(s, name)) {
       const ac_cexpr *by = s->value;
       bool minus = s->op == AC_OP_SUB;
       if (s->op == AC_OP_NOP) { /* i = i + 1 */
@@ -250,10 +236,8 @@ static int64_t step_of(const look *l, const ac_cstmt *body, const char *name, ac
       step = by->kind == AC_CE_INT ? by->i : 1;
       step = minus ? -step : step;
       *must = by->kind == AC_CE_INT ? NULL : p;
-    } else {
-      ac_cstmt alone = *s;
-      alone.next = NULL;
-      if (assigned(&alone, name)) return 0;
+    } else if (assignments_of(s, name)) {
+      return 0;
     }
   }
   return step;
@@ -395,7 +379,7 @@ void ac_chk_control(ac_chk *c, const ac_finfo *f) {
   look l = {.c = c, .f = f, .varies = AC_NEW_N(c->a, bool, f->v.len + 1)};
   loops(&l, f->f->body);
   c->st = NULL;
-  if (!f->f->kernel || !has_barrier(f->f->body) || one_block(c, f->f)) return;
+  if (!f->f->kernel || !has_barrier(f->f->body) || one_block(c->m, ac_craft_host(c->m)->body, f->f)) return;
   do {
     l.changed = false;
     spread(&l, f->f->body, false);

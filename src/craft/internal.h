@@ -55,6 +55,9 @@ void ac_craft_continues(ac_arena *a, ac_diags *d, ac_cstmt *loop);
 /* All comments of statements that are dropped. */
 void ac_craft_collect_comments(ac_arena *a, ac_strvec *to, const ac_cstmt *s);
 
+/* Equal, or both NULL. */
+bool ac_craft_same_text(const char *a, const char *b);
+
 /* Diagnostics from index `from` on, by line. */
 void ac_craft_sort_diags(ac_diags *d, size_t from);
 

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_text(const char *a, const char *b) {
-  return a == b || (a && b && !strcmp(a, b));
-}
-
 static bool same_stmts(const ac_cstmt *a, const ac_cstmt *b) {
   for (; a && b; a = a->next, b = b->next) {
     if (a->kind != b->kind || a->op != b->op || a->stage != b->stage) return false;
@@ -27,7 +23,7 @@ static const ac_cstmt *block(const ac_cstmt *s) {
 
 static bool same_funcs(const ac_cfunc *a, const ac_cfunc *b) {
   if (strcmp(a->name, b->name) != 0 || a->kernel != b->kernel || a->n_params != b->n_params ||
-      !same_text(a->doc, b->doc))
+      !ac_craft_same_text(a->doc, b->doc))
     return false;
   for (int i = 0; i < a->n_params; i++) {
     const ac_cparam *x = &a->params[i], *y = &b->params[i];

@@ -32,7 +32,7 @@ ac_cexpr *ac_craft_launch_cores(const ac_cstmt *s) {
   return e ? e->args[0] : NULL;
 }
 
-static bool same_text(const char *a, const char *b) {
+bool ac_craft_same_text(const char *a, const char *b) {
   return a == b || (a && b && !strcmp(a, b));
 }
 
@@ -47,9 +47,9 @@ static bool same_bits(double x, double y) {
 bool ac_cexpr_equal(const ac_cexpr *a, const ac_cexpr *b) {
   if (a == b) return true;
   if (!a || !b || a->kind != b->kind || a->op != b->op || a->n_args != b->n_args) return false;
-  if (a->i != b->i || !same_bits(a->f, b->f) || !same_text(a->s, b->s)) return false;
+  if (a->i != b->i || !same_bits(a->f, b->f) || !ac_craft_same_text(a->s, b->s)) return false;
   for (int i = 0; i < a->n_args; i++) {
-    if (!same_text(a->kw ? a->kw[i] : NULL, b->kw ? b->kw[i] : NULL)) return false;
+    if (!ac_craft_same_text(a->kw ? a->kw[i] : NULL, b->kw ? b->kw[i] : NULL)) return false;
     if (!ac_cexpr_equal(a->args[i], b->args[i])) return false;
   }
   return ac_cexpr_equal(a->a, b->a) && ac_cexpr_equal(a->b, b->b) && ac_cexpr_equal(a->c, b->c);

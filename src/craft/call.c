@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
-static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
-  return v->dtype != AC_NODTYPE ? v->dtype : c->fn->f->buffers.data[v->buf]->dtype; /* a bitcast has its own */
-}
-
 const char *ac_chk_buf_name(ac_chk *c, int buf) {
   return c->fn->f->buffers.data[buf]->name;
 }

@@ -179,6 +179,18 @@ static inline ac_diags *ac_chk_d(ac_chk *c) {
   return c->quiet ? NULL : c->diags;
 }
 
+static inline const char *text(ac_chk *c, const ac_cexpr *e) {
+  return ac_cexpr_text(c->a, e);
+}
+
+/* Of an operand that is a buffer or a part of one. */
+static inline ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
+  return v->dtype != AC_NODTYPE ? v->dtype : c->fn->f->buffers.data[v->buf]->dtype; /* a bitcast has its own */
+}
+static inline int rank_of(ac_chk *c, const ac_kval *v) {
+  return v->nd ? v->nd->rank : c->fn->f->buffers.data[v->buf]->rank;
+}
+
 /* infer.c */
 void ac_chk_infer(ac_chk *c);
 ac_finfo *ac_chk_fn(ac_chk *c, const ac_cfunc *f);
@@ -191,6 +203,8 @@ ac_kval ac_chk_eval(ac_chk *c, ac_cexpr *e);
 ac_kval ac_chk_int(ac_chk *c, ac_cexpr *e, const char *what);                   /* must be an int */
 ac_cexpr *ac_chk_write(ac_chk *c, ac_sym *x, ac_cexpr *orig, bool params_only); /* NULL: cannot be written here */
 ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc);
+ac_cexpr *ac_chk_new_int(ac_chk *c, int64_t v, ac_loc loc);
+ac_cexpr *ac_chk_new_name(ac_chk *c, const char *name, ac_loc loc);
 const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
 void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y, const ac_fact *fy);
 ac_ktile *ac_chk_as_tile(ac_chk *c, const ac_kval *v);
@@ -218,6 +232,8 @@ const char *ac_chk_buf_name(ac_chk *c, int buf);
 /* shape.c: parts of buffers with several dimensions, and the primitives that work along axes */
 ac_kval ac_chk_part(ac_chk *c, ac_cexpr *e, ac_kval b);        /* b[i], b[a:c, d:e] */
 int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]); /* axes of an operand; ext NULL: not known */
+/* Elements that an operand takes of dimension d: of its part, from there to the end, or all. */
+ac_sym *ac_chk_room(ac_chk *c, const ac_kval *v, int d);
 /* What a part of extent `ext` reads must be valid; what is written to it is valid from here on. */
 void ac_chk_part_read(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);
 void ac_chk_part_written(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);

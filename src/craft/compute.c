@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
-static ac_dtype buf_dtype(ac_chk *c, const ac_kval *v) {
-  return v->dtype != AC_NODTYPE ? v->dtype : c->fn->f->buffers.data[v->buf]->dtype; /* a bitcast has its own */
-}
-
 typedef struct {
   int dst, srcs[3], n_srcs, work, mask, scalar, count, mode; /* operand numbers; -1: none */
 } roles;
@@ -228,16 +220,13 @@ static ac_kval ask_count(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac
   return none;
 }
 
-static int rank_of(ac_chk *c, const ac_kval *v);
 static bool find_shape(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
                        ac_kbuf *shape);
 
 /* Elements of a row that is filled: of its part, or to the end of the row. */
 static ac_sym *fill_row(ac_chk *c, const ac_kval *v) {
-  int last = c->fn->f->buffers.data[v->buf]->rank - 1;
   if (!v->nd->rank) return ac_sy_int(&c->s, 1);
-  if (v->nd->dim[last].len) return v->nd->dim[last].len;
-  return ac_sy_sub(&c->s, c->fn->dims[v->buf][last], v->nd->dim[last].lo);
+  return ac_chk_room(c, v, c->fn->f->buffers.data[v->buf]->rank - 1);
 }
 
 /* The value that the absent count stands for; NULL after an error. */
@@ -360,10 +349,6 @@ static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *
   if (r->mask >= 0) c->fn->select = true;
 }
 
-static int rank_of(ac_chk *c, const ac_kval *v) {
-  return v->nd ? v->nd->rank : c->fn->f->buffers.data[v->buf]->rank;
-}
-
 /* The shape that a call works on: that of its sources, which must agree; of a fill, its destination's. False after an error. */
 static bool find_shape(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const roles *r, const ac_kval *v,
                        ac_kbuf *shape) {
@@ -388,10 +373,7 @@ static bool find_shape(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const role
   shape->rank = rank_of(c, &v[0]);
   for (int d = 0, n = 0; d < c->fn->f->buffers.data[v[0].buf]->rank; d++) {
     if (v[0].nd && !v[0].nd->dim[d].kept) continue;
-    ac_sym *len = v[0].nd ? v[0].nd->dim[d].len : NULL;
-    if (!len)
-      len = v[0].nd ? ac_sy_sub(&c->s, c->fn->dims[v[0].buf][d], v[0].nd->dim[d].lo) : c->fn->dims[v[0].buf][d];
-    shape->ext[n++] = len;
+    shape->ext[n++] = ac_chk_room(c, &v[0], d);
   }
   return true;
 }

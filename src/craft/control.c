@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
 /* ---- tl.split ---- */
 
 /* min(n, cdiv(n, unit) * index // parts * unit): whole units, dealt out as evenly as they go. */

@@ -14,13 +14,15 @@ ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc) {
   return e;
 }
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
-static ac_cexpr *new_int(ac_chk *c, int64_t v, ac_loc loc) {
+ac_cexpr *ac_chk_new_int(ac_chk *c, int64_t v, ac_loc loc) {
   ac_cexpr *e = ac_chk_new(c, AC_CE_INT, loc);
   e->i = v;
+  return e;
+}
+
+ac_cexpr *ac_chk_new_name(ac_chk *c, const char *name, ac_loc loc) {
+  ac_cexpr *e = ac_chk_new(c, AC_CE_NAME, loc);
+  e->s = name;
   return e;
 }
 
@@ -48,9 +50,7 @@ static ac_cexpr *write_var(ac_chk *c, ac_sym *x, bool params_only) {
     const ac_kvar *v = &c->st->vars[i];
     if (params_only && c->fn->v.data[i].param < 0) continue;
     if (v->set != AC_SET || v->v.kind != AC_CT_INT || v->v.sym != x || c->fn->v.data[i].kind != AC_CT_INT) continue;
-    ac_cexpr *e = ac_chk_new(c, AC_CE_NAME, AC_NOLOC);
-    e->s = c->fn->v.data[i].name;
-    return e;
+    return ac_chk_new_name(c, c->fn->v.data[i].name, AC_NOLOC);
   }
   return NULL;
 }
@@ -106,8 +106,8 @@ static ac_cexpr *write_term(ac_chk *c, const ac_sterm *t, bool params_only) {
     e = e ? new_binary(c, AC_OP_MUL, e, f) : f;
   }
   int64_t n = t->c < 0 ? -t->c : t->c;
-  if (!e) return new_int(c, n, AC_NOLOC);
-  return n == 1 ? e : new_binary(c, AC_OP_MUL, e, new_int(c, n, AC_NOLOC));
+  if (!e) return ac_chk_new_int(c, n, AC_NOLOC);
+  return n == 1 ? e : new_binary(c, AC_OP_MUL, e, ac_chk_new_int(c, n, AC_NOLOC));
 }
 
 static ac_cexpr *write_sum(ac_chk *c, ac_sym *x, bool params_only) {
@@ -118,7 +118,7 @@ static ac_cexpr *write_sum(ac_chk *c, ac_sym *x, bool params_only) {
       if (x->t[i].c == INT64_MIN) return NULL;
       ac_cexpr *t = write_term(c, &x->t[i], params_only);
       if (!t) return NULL;
-      if (!e && sign) e = new_int(c, 0, AC_NOLOC);
+      if (!e && sign) e = ac_chk_new_int(c, 0, AC_NOLOC);
       if (!e)
         e = t;
       else if (sign) {
@@ -135,7 +135,7 @@ static ac_cexpr *write_sum(ac_chk *c, ac_sym *x, bool params_only) {
 
 static ac_cexpr *write_sym(ac_chk *c, ac_sym *x, bool params_only) {
   int64_t v;
-  if (ac_sy_const(x, &v)) return new_int(c, v, AC_NOLOC);
+  if (ac_sy_const(x, &v)) return ac_chk_new_int(c, v, AC_NOLOC);
   ac_cexpr *e = write_var(c, x, params_only);
   return e ? e : write_sum(c, x, params_only);
 }
@@ -203,7 +203,7 @@ ac_ktile *ac_chk_as_tile(ac_chk *c, const ac_kval *v) {
 static bool join_dim(ac_chk *c, const ac_cexpr *e, ac_kdim *d, const ac_kdim *x, const ac_kdim *y, bool minus) {
   ac_syms *s = &c->s;
   ac_cexpr *ys = y->stride_e;
-  if (y->axis && minus) ys = new_binary(c, AC_OP_MUL, new_int(c, -1, e->loc), ys);
+  if (y->axis && minus) ys = new_binary(c, AC_OP_MUL, ac_chk_new_int(c, -1, e->loc), ys);
   ac_sym *ysym = y->axis && minus ? ac_sy_mul(s, y->stride, ac_sy_int(s, -1)) : y->stride;
   if (!x->axis || !y->axis) {
     *d = x->axis ? *x : *y;
@@ -258,11 +258,11 @@ static ac_kval offsets_of(ac_chk *c, ac_cexpr *e, const ac_kval *b) {
   name->buffer = buf;
   name->offset = v.off_e;
   ac_ktile *t = AC_NEW(c->a, ac_ktile);
-  *t = (ac_ktile){.param = -1, .base = ac_sy_int(&c->s, 0), .base_e = new_int(c, 0, e->loc), .rank = 1};
+  *t = (ac_ktile){.param = -1, .base = ac_sy_int(&c->s, 0), .base_e = ac_chk_new_int(c, 0, e->loc), .rank = 1};
   t->dim[0] = (ac_kdim){.axis = true,
                         .extent = n,
                         .stride = ac_sy_int(&c->s, 1),
-                        .stride_e = new_int(c, 1, e->loc),
+                        .stride_e = ac_chk_new_int(c, 1, e->loc),
                         .index = name,
                         .index_buf = b->buf,
                         .index_set = c->st->bufs[b->buf].loc};
@@ -389,7 +389,7 @@ static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
       ac_help(ac_chk_d(c), g, "step along an outer axis of a buffer with several, or pick elements with tl.gather");
       return none;
     }
-    lo = x->a ? x->a : new_int(c, 0, x->loc);
+    lo = x->a ? x->a : ac_chk_new_int(c, 0, x->loc);
     hi = x->b;
   }
   ac_kval from = ac_chk_int(c, lo, "an index"), to = hi ? ac_chk_int(c, hi, "an index") : none;
@@ -585,7 +585,7 @@ static ac_kval eval_unary(ac_chk *c, ac_cexpr *e) {
   } else {
     if (v.kind == AC_CT_INT) return int_value(ac_sy_mul(&c->s, v.sym, ac_sy_int(&c->s, -1)));
     if (v.kind == AC_CT_FLOAT || v.kind == AC_CT_NONE) return v;
-    if (v.kind == AC_CT_TILE) return tile_scale(c, e, &v, new_int(c, -1, e->loc), ac_sy_int(&c->s, -1));
+    if (v.kind == AC_CT_TILE) return tile_scale(c, e, &v, ac_chk_new_int(c, -1, e->loc), ac_sy_int(&c->s, -1));
   }
   ac_error(ac_chk_d(c), AC0506, e->loc, "%s has no operator here: `%s`", ac_chk_kind_name(v.kind), text(c, e));
   return none;

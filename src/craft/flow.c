@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
 /* ---- states ---- */
 
 /* States are many and short-lived: dropped ones are used again. */
@@ -185,18 +181,6 @@ static ac_cstmt *new_stmt(ac_chk *c, ac_cskind kind, ac_loc loc) {
   return s;
 }
 
-static ac_cexpr *new_name(ac_chk *c, const char *name, ac_loc loc) {
-  ac_cexpr *e = ac_chk_new(c, AC_CE_NAME, loc);
-  e->s = name;
-  return e;
-}
-
-static ac_cexpr *new_int(ac_chk *c, int64_t v, ac_loc loc) {
-  ac_cexpr *e = ac_chk_new(c, AC_CE_INT, loc);
-  e->i = v;
-  return e;
-}
-
 static ac_cexpr *new_attr(ac_chk *c, ac_cexpr *a, const char *name) {
   ac_cexpr *e = ac_chk_new(c, AC_CE_ATTR, a->loc);
   e->a = a;
@@ -211,9 +195,9 @@ static ac_cstmt *rank_guard(ac_chk *c, ac_cstmt *s, ac_cexpr *tensor, int n) {
            *why = ac_chk_new(c, AC_CE_STR, s->loc);
   cond->op = AC_OP_NE;
   cond->a = new_attr(c, tensor, "ndim");
-  cond->b = new_int(c, n, s->loc);
+  cond->b = ac_chk_new_int(c, n, s->loc);
   why->s = ac_sprintf(c->a, "%s must have %d dimension%s", tensor->s, n, n == 1 ? "" : "s");
-  call->a = new_attr(c, new_name(c, "tl", s->loc), "refuse");
+  call->a = new_attr(c, ac_chk_new_name(c, "tl", s->loc), "refuse");
   call->n_args = 1;
   call->args = AC_NEW_N(c->a, ac_cexpr *, 1);
   call->kw = AC_NEW_N(c->a, const char *, 1);
@@ -255,7 +239,7 @@ static bool unpack(ac_chk *c, ac_cstmt *s) {
       n->value->a = v;
       n->value->n_args = 1;
       n->value->args = AC_NEW_N(c->a, ac_cexpr *, 1);
-      n->value->args[0] = new_int(c, i, v->loc);
+      n->value->args[0] = ac_chk_new_int(c, i, v->loc);
     }
     tail = tail->next = n;
   }
@@ -290,7 +274,7 @@ static void run_assign(ac_chk *c, ac_cstmt *s) {
   ac_cexpr sum = {.kind = AC_CE_BINARY,
                   .op = s->op,
                   .loc = s->loc,
-                  .a = new_name(c, s->target->s, s->target->loc),
+                  .a = ac_chk_new_name(c, s->target->s, s->target->loc),
                   .b = s->value,
                   .prim = AC_P_NONE,
                   .dtype = AC_NODTYPE};

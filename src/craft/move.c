@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
-
 /* ---- extents ---- */
 
 static ac_sym *whole_extent(ac_chk *c, const ac_kbuf *b) {
@@ -270,7 +266,7 @@ static bool check_move_dtype(ac_chk *c, ac_cexpr *e, int param, int buf, const c
 
 /* ndim of the buffer against that of the tile; a contiguous tile may go to a buffer with one dimension. */
 static bool match_rank(ac_chk *c, const ac_cexpr *e, axes *x, const ac_kval *ub, bool *flat) {
-  int buf = ub->buf, rank = ub->nd ? ub->nd->rank : c->fn->f->buffers.data[buf]->rank;
+  int buf = ub->buf, rank = rank_of(c, ub);
   *flat = x->rank > 1 && rank == 1 && contiguous(c, x);
   if (x->rank == rank || *flat || (x->rank == 0 && rank == 1)) return true;
   ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "the tile has %d dimension%s, the buffer '%s' has %d", x->rank,

@@ -27,18 +27,6 @@ typedef struct {
 
 /* ---- building ---- */
 
-static ac_cexpr *name(ac_chk *c, const char *s, ac_loc loc) {
-  ac_cexpr *e = ac_chk_new(c, AC_CE_NAME, loc);
-  e->s = s;
-  return e;
-}
-
-static ac_cexpr *number(ac_chk *c, int64_t v, ac_loc loc) {
-  ac_cexpr *e = ac_chk_new(c, AC_CE_INT, loc);
-  e->i = v;
-  return e;
-}
-
 static ac_cexpr *binary(ac_chk *c, ac_cop op, ac_cexpr *x, ac_cexpr *y) {
   ac_cexpr *e = ac_chk_new(c, AC_CE_BINARY, x->loc);
   e->op = op;
@@ -49,7 +37,7 @@ static ac_cexpr *binary(ac_chk *c, ac_cop op, ac_cexpr *x, ac_cexpr *y) {
 
 static ac_cexpr *tl(ac_chk *c, const char *what, ac_loc loc) {
   ac_cexpr *e = ac_chk_new(c, AC_CE_ATTR, loc);
-  e->a = name(c, "tl", loc);
+  e->a = ac_chk_new_name(c, "tl", loc);
   e->s = what;
   return e;
 }
@@ -62,7 +50,7 @@ static ac_cexpr *one_element(ac_chk *c, const char *what, ac_loc loc, ac_cexpr *
   e->kw = AC_NEW_N(c->a, const char *, 3);
   e->args[0] = x;
   e->args[1] = y;
-  e->args[2] = number(c, 1, loc);
+  e->args[2] = ac_chk_new_int(c, 1, loc);
   e->kw[2] = "count";
   e->n_args = 3;
   return e;
@@ -103,16 +91,16 @@ static bool taken_in(const ac_cstmt *s, const char *n) {
   return false;
 }
 
-static bool taken(const ac_cfunc *f, const char *s) {
+static bool is_param(const ac_cfunc *f, const char *s) {
   for (int i = 0; i < f->n_params; i++)
     if (!strcmp(f->params[i].name, s)) return true;
-  return taken_in(f->body, s);
+  return false;
 }
 
 static const char *helper(rewrite *r, ac_loc loc) {
   if (r->helper) return r->helper;
   const char *n = "scalar_ub";
-  for (int i = 2; taken(r->f, n); i++) n = ac_sprintf(r->c->a, "scalar_ub%d", i);
+  for (int i = 2; is_param(r->f, n) || taken_in(r->f->body, n); i++) n = ac_sprintf(r->c->a, "scalar_ub%d", i);
   r->helper_loc = loc;
   return r->helper = n;
 }
@@ -124,11 +112,11 @@ static void declare_helper(rewrite *r) {
   e->a = tl(c, "alloc_ub", r->helper_loc);
   e->args = AC_NEW_N(c->a, ac_cexpr *, 2);
   e->kw = AC_NEW_N(c->a, const char *, 2);
-  e->args[0] = number(c, HELPER_LANES, r->helper_loc);
+  e->args[0] = ac_chk_new_int(c, HELPER_LANES, r->helper_loc);
   e->args[1] = tl(c, "float32", r->helper_loc);
   e->n_args = 2;
   ac_cstmt *s = statement(c, AC_CS_ASSIGN, r->helper_loc);
-  s->target = name(c, r->helper, r->helper_loc);
+  s->target = ac_chk_new_name(c, r->helper, r->helper_loc);
   s->value = e;
   s->next = r->f->body;
   r->f->body = s;
@@ -142,7 +130,7 @@ static const char *part_of(rewrite *r, ac_cexpr *e, ac_cexpr **offset) {
   *offset = NULL;
   if (e->kind == AC_CE_NAME && ac_map_has(r->buffers, e->s)) return e->s;
   if (e->kind == AC_CE_NAME && ac_map_has(r->parts, e->s)) {
-    *offset = name(c, e->s, e->loc);
+    *offset = ac_chk_new_name(c, e->s, e->loc);
     return ac_map_get(r->parts, e->s);
   }
   if (e->kind == AC_CE_BINARY && e->op == AC_OP_ADD) {
@@ -204,7 +192,7 @@ static bool assigns_part(rewrite *r, ac_cstmt *s) {
   ac_cexpr *offset;
   if (s->op == AC_OP_NOP) {
     (void)part_of(r, s->value, &offset);
-    s->value = offset ? offset : number(r->c, 0, s->loc);
+    s->value = offset ? offset : ac_chk_new_int(r->c, 0, s->loc);
   }
   return true;
 }
@@ -250,7 +238,7 @@ static ac_cexpr *take_start(ac_chk *c, ac_cexpr *e) {
   ac_cexpr *a = e->args[0], *b = e->args[1];
   if (a->kind == AC_CE_INT && a->i == 0) return NULL;
   bool plus = b->kind == AC_CE_BINARY && b->op == AC_OP_ADD && ac_cexpr_equal(b->a, a); /* a + n: n of them */
-  e->args[0] = number(c, 0, a->loc);
+  e->args[0] = ac_chk_new_int(c, 0, a->loc);
   e->args[1] = plus ? b->b : binary(c, AC_OP_SUB, b, a);
   return a;
 }
@@ -284,14 +272,14 @@ static void scalar_function(rewrite *r, ac_cexpr **at) {
   ac_chk *c = r->c;
   ac_cexpr *e = *at;
   const char *h = helper(r, e->loc), *what = ac_sig_find(primitive(e)).name;
-  hoist(r, expression(c, one_element(c, "duplicate", e->loc, name(c, h, e->loc), e->args[0])));
-  hoist(r, expression(c, one_element(c, what, e->loc, name(c, h, e->loc), name(c, h, e->loc))));
+  hoist(r, expression(c, one_element(c, "duplicate", e->loc, ac_chk_new_name(c, h, e->loc), e->args[0])));
+  hoist(r, expression(c, one_element(c, what, e->loc, ac_chk_new_name(c, h, e->loc), ac_chk_new_name(c, h, e->loc))));
   e->a->s = "extract_scalar";
   ac_cexpr *x = e->args[0];
   e->args = AC_NEW_N(c->a, ac_cexpr *, 2);
   e->kw = AC_NEW_N(c->a, const char *, 2);
-  e->args[0] = name(c, h, x->loc);
-  e->args[1] = number(c, 0, x->loc);
+  e->args[0] = ac_chk_new_name(c, h, x->loc);
+  e->args[1] = ac_chk_new_int(c, 0, x->loc);
   e->n_args = 2;
 }
 
@@ -329,7 +317,7 @@ static void visit(rewrite *r, ac_cexpr **at) {
   visit_parts(r, e);
   const char *base = e->kind == AC_CE_NAME ? ac_map_get(r->parts, e->s) : NULL;
   if (base) {
-    *at = binary(r->c, AC_OP_ADD, name(r->c, base, e->loc), e);
+    *at = binary(r->c, AC_OP_ADD, ac_chk_new_name(r->c, base, e->loc), e);
   } else if (start) {
     visit(r, &start);
     *at = binary(r->c, AC_OP_ADD, start, e);
@@ -348,10 +336,8 @@ static bool is_set_scalar(const ac_cstmt *s) {
          !s->value->kw[2];
 }
 
-static bool is_param(const ac_cfunc *f, const ac_cexpr *e) {
-  for (int i = 0; e->kind == AC_CE_NAME && i < f->n_params; i++)
-    if (!strcmp(f->params[i].name, e->s)) return true;
-  return false;
+static bool is_tensor(const ac_cfunc *f, const ac_cexpr *e) {
+  return e->kind == AC_CE_NAME && is_param(f, e->s);
 }
 
 /* tl.duplicate(buf[i], v, count=1) of tl.set_scalar(buf, i, v) */
@@ -386,13 +372,14 @@ static void split_block(rewrite *r, ac_cstmt *w) {
   add_block(r, w, w->stage, s->next);
   s->next = NULL;
   w->stage = AC_STAGE_COMPUTE;
-  if (!is_param(r->f, to)) {
+  if (!is_tensor(r->f, to)) {
     set_element(c, s);
     return;
   }
   const char *h = helper(r, e->loc);
-  s->value = one_element(c, "duplicate", e->loc, name(c, h, e->loc), e->args[2]);
-  ac_cexpr *store = one_element(c, "store", e->loc, binary(c, AC_OP_ADD, to, e->args[1]), name(c, h, e->loc));
+  s->value = one_element(c, "duplicate", e->loc, ac_chk_new_name(c, h, e->loc), e->args[2]);
+  ac_cexpr *store =
+      one_element(c, "store", e->loc, binary(c, AC_OP_ADD, to, e->args[1]), ac_chk_new_name(c, h, e->loc));
   add_block(r, w, AC_STAGE_COPYOUT, expression(c, store));
 }
 
@@ -400,7 +387,7 @@ static void split_block(rewrite *r, ac_cstmt *w) {
 static void set_scalars(rewrite *r, ac_cstmt *w) {
   for (ac_cstmt *s = w->body, *before = NULL; s; before = s, s = s->next) {
     if (!is_set_scalar(s)) continue;
-    if (w->stage == AC_STAGE_COMPUTE && !is_param(r->f, s->value->args[0])) continue;
+    if (w->stage == AC_STAGE_COMPUTE && !is_tensor(r->f, s->value->args[0])) continue;
     if (!before) {
       split_block(r, w);
       return;
@@ -428,7 +415,7 @@ static void visit_list(rewrite *r, ac_cstmt **at, ac_cstage in) {
   while (*at) {
     ac_cstmt *s = *at;
     if (r->f->kernel && s->kind == AC_CS_WITH) set_scalars(r, s);
-    if (in == AC_STAGE_COMPUTE && is_set_scalar(s) && !is_param(r->f, s->value->args[0])) set_element(r->c, s);
+    if (in == AC_STAGE_COMPUTE && is_set_scalar(s) && !is_tensor(r->f, s->value->args[0])) set_element(r->c, s);
     drop_nothing(r, s);
     bool number_of_part = assigns_part(r, s); /* its names stand for numbers already */
     if (s->value && s->kind != AC_CS_WHILE && !number_of_part) visit(r, &s->value);

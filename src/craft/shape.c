@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-static const char *text(ac_chk *c, const ac_cexpr *e) {
-  return ac_cexpr_text(c->a, e);
-}
 static const ac_cbuffer *buffer(ac_chk *c, const ac_kval *v) {
   return c->fn->f->buffers.data[v->buf];
 }
@@ -146,6 +143,12 @@ int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]) {
     ext[n++] = x;
   }
   return n;
+}
+
+ac_sym *ac_chk_room(ac_chk *c, const ac_kval *v, int d) {
+  ac_sym *all = c->fn->dims[v->buf][d];
+  if (!v->nd) return all;
+  return v->nd->dim[d].len ? v->nd->dim[d].len : ac_sy_sub(&c->s, all, v->nd->dim[d].lo);
 }
 
 /* One past the last element that a part with this extent has in dimension d. */
@@ -314,6 +317,10 @@ static bool same_dtype(call *x, const char *a, const char *b) {
   return false;
 }
 
+static void note_computed(ac_chk *c, const ac_kval *v) {
+  if (!c->quiet) c->fn->f->buffers.data[v->buf]->computed = true;
+}
+
 /* A source: readable, aligned, its axes known. -1 after an error. */
 static int source(call *x, const char *name, ac_sym *ext[4]) {
   ac_chk *c = x->c;
@@ -321,7 +328,7 @@ static int source(call *x, const char *name, ac_sym *ext[4]) {
   ac_kval *v = &x->v[i];
   ac_cexpr *e = x->e->args[i];
   if (!e) return -1; /* the signature has said so */
-  if (!c->quiet) c->fn->f->buffers.data[v->buf]->computed = true;
+  note_computed(c, v);
   if (!ac_chk_readable(c, v, e->loc)) return -1;
   ac_chk_aligned(c, v, e);
   int rank = ac_chk_shape(c, v, ext);
@@ -357,16 +364,15 @@ static int source(call *x, const char *name, ac_sym *ext[4]) {
   return ac_chk_view(c, e, v, ext) ? rank : -1;
 }
 
-/* The destination takes a shape. `keep`: what lay beyond stays valid. */
+/* The destination takes a shape. */
 static bool deliver(call *x, const char *name, int rank, ac_sym *const ext[4]) {
   ac_chk *c = x->c;
   int i = operand(x, name);
   ac_kval *v = &x->v[i];
   ac_cexpr *e = x->e->args[i];
-  ac_sym *own[4];
-  if (!c->quiet) c->fn->f->buffers.data[v->buf]->computed = true;
+  note_computed(c, v);
   ac_chk_aligned(c, v, e);
-  int have = v->nd ? v->nd->rank : buffer(c, v)->rank;
+  int have = rank_of(c, v);
   if (have != rank) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0522, e->loc, "tl.%s: the result has %d dimension%s, `%s` has %d",
                           x->s->name, rank, rank == 1 ? "" : "s", text(c, e), have);
@@ -380,7 +386,6 @@ static bool deliver(call *x, const char *name, int rank, ac_sym *const ext[4]) {
   }
   for (int d = 0, n = 0; v->nd && d < buffer(c, v)->rank; d++) {
     if (!v->nd->dim[d].kept) continue;
-    own[n] = ext[n];
     ac_oblig o = {.x = ext[n], .y = v->nd->dim[d].len, .code = AC0516, .loc = e->loc};
     o.refuted = ac_sprintf(c->a, "tl.%s: dimension %d of the result has %s elements, `%s` takes %s", x->s->name, n,
                            size_text(c, ext[n]), text(c, e), size_text(c, o.y));
@@ -397,7 +402,6 @@ static bool deliver(call *x, const char *name, int rank, ac_sym *const ext[4]) {
   } else {
     ac_chk_written(c, v, ext[0], NULL, false, x->e->loc);
   }
-  (void)own;
   return true;
 }
 
@@ -457,7 +461,7 @@ static bool reduce(call *x) {
   ac_sym *ext[4], *out[4] = {0};
   int axis;
   if (!same_dtype(x, "dst", "src") || !dtype_is(x, "src", NUMERIC, "numbers")) return false;
-  if (plain_reduction(x, x->v[1].nd ? x->v[1].nd->rank : buffer(x->c, &x->v[1])->rank)) return true;
+  if (plain_reduction(x, rank_of(x->c, &x->v[1]))) return true;
   int rank = source(x, "src", ext);
   if (rank < 0 || !axis_of(x, rank, WHOLE, &axis)) return false;
   if (rank > 1 && !apart(x, "dst", "src")) return false;
@@ -495,7 +499,7 @@ static bool broadcast(call *x) {
   ac_chk *c = x->c;
   ac_sym *ext[4], *out[4] = {0};
   const ac_kval *d = &x->v[0];
-  int axis, rank = d->nd ? d->nd->rank : buffer(c, d)->rank;
+  int axis, rank = rank_of(c, d);
   if (!same_dtype(x, "dst", "src") || !axis_of(x, rank, 0, &axis) || !apart(x, "dst", "src")) return false;
   int n = source(x, "src", ext);
   if (n < 0) return false;
@@ -508,9 +512,8 @@ static bool broadcast(call *x) {
   }
   for (int k = 0, from = 0, at = 0; k < buffer(c, d)->rank; k++) {
     if (!kept(d, k)) continue;
-    ac_sym *len = d->nd ? d->nd->dim[k].len : NULL;
-    if (!len) len = d->nd ? ac_sy_sub(&c->s, c->fn->dims[d->buf][k], d->nd->dim[k].lo) : c->fn->dims[d->buf][k];
-    out[at] = at == axis ? len : ext[from];
+    ac_sym *room = ac_chk_room(c, d, k);
+    out[at] = at == axis ? room : ext[from];
     from += at++ != axis;
   }
   return deliver(x, "dst", rank, out);
@@ -589,10 +592,7 @@ static bool sort(call *x) {
     ac_chk_must_le(x->c, o);
     out[0] = o.x;
   }
-  int64_t most;
-  ac_range r = ac_sy_range(&x->c->s, ext[0], x->c->st->facts);
-  most = r.lo;
-  if (most > 8192) {
+  if (ac_sy_range(&x->c->s, ext[0], x->c->st->facts).lo > 8192) {
     ac_diag *g = ac_error(ac_chk_d(x->c), AC0516, x->e->loc, "tl.%s of %s elements: it takes at most 8192",
                           x->s->name, ac_sy_text(&x->c->s, ext[0]));
     ac_help(ac_chk_d(x->c), g, "sort parts and merge their best in a further pass");
@@ -655,7 +655,7 @@ static bool compress(call *x, ac_kval *kept_count) {
   if (rank < 0) return false;
   const ac_kval *mask = &x->v[operand(x, "mask")];
   if (!ac_chk_readable(x->c, mask, x->e->args[operand(x, "mask")]->loc)) return false;
-  if (!x->c->quiet) x->c->fn->f->buffers.data[mask->buf]->computed = true;
+  note_computed(x->c, mask);
   const char *mask_name = buffer(x->c, mask)->name;
   if (buffer(x->c, mask)->dtype != AC_MASK) {
     ac_diag *g = ac_error(ac_chk_d(x->c), AC0508, x->e->args[2]->loc, "tl.compress takes a mask; '%s' is %s",
@@ -671,7 +671,7 @@ static bool compress(call *x, ac_kval *kept_count) {
   ac_sym *n = ac_sy_fresh(&x->c->s, "the number kept");
   ac_sy_atom(&x->c->s, n)->slo = ac_sy_int(&x->c->s, 0);
   ac_sy_atom(&x->c->s, n)->shi = ext[0];
-  if (!x->c->quiet) x->c->fn->f->buffers.data[x->v[0].buf]->computed = true;
+  note_computed(x->c, &x->v[0]);
   ac_chk_aligned(x->c, &x->v[0], x->e->args[0]);
   ac_chk_written(x->c, &x->v[0], n, NULL, true, x->e->loc); /* what lay behind stays */
   *kept_count = int_value(n);
@@ -681,16 +681,16 @@ static bool compress(call *x, ac_kval *kept_count) {
 static bool insert(call *x) {
   ac_chk *c = x->c;
   ac_kval v = x->v[0];
-  ac_cbuffer *b = c->fn->f->buffers.data[v.buf];
+  const ac_cbuffer *b = buffer(c, &v);
   ac_syms *s = &c->s;
   ac_sym *one = ac_sy_int(s, 1), *ext[4] = {one};
-  if (!c->quiet) b->computed = true;
+  note_computed(c, &v);
   if (ac_dtypes[b->dtype].cls != AC_FLOATING && x->v[2].kind == AC_CT_FLOAT) {
     ac_error(ac_chk_d(c), AC0508, x->e->args[2]->loc, "'%s' is of %s and takes an int; `%s` is a float", b->name,
              ac_dtypes[b->dtype].name, text(c, x->e->args[2]));
     return false;
   }
-  if ((v.nd ? v.nd->rank : b->rank) != 1 || (v.nd && !v.nd->dim[b->rank - 1].kept)) {
+  if (rank_of(c, &v) != 1 || (v.nd && !v.nd->dim[b->rank - 1].kept)) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0522, x->e->loc, "tl.insert_scalar takes one row; `%s` is none",
                           text(c, x->e->args[0]));
     ac_help(ac_chk_d(c), g, "tl.insert_scalar(b[i], j, value)");

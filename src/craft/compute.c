@@ -339,7 +339,7 @@ static void note_use(ac_chk *c, const ac_sig *s, const roles *r, const ac_kval *
   int first = is_compare(s) ? 1 : 0;
   int bytes = is_form(s, AC_FORM_CAST) ? ac_cast_scratch(buf_dtype(c, &v[0]), buf_dtype(c, &v[1]))
                                        : ac_elem_scratch(s->name, buf_dtype(c, &v[first]));
-  int64_t all = bytes > 0 ? bytes * ac_scratch_lanes(bytes) : 0;
+  int64_t all = ac_scratch_bytes(bytes);
   if (all > c->fn->scratch) c->fn->scratch = all;
   for (int i = 0; i < s->n; i++)
     if (v[i].kind == AC_CT_BUFFER) {

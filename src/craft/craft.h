@@ -29,8 +29,8 @@ enum { AC_SCRATCH_LANES = 2048, AC_SCRATCH_BYTES = 32768 };
 int64_t ac_scratch_lanes(int bytes_per_lane);
 /* Scratch bytes of a lane of an element-wise primitive (elems.def); -1: it has no form in this dtype, or is none of these. */
 int ac_elem_scratch(const char *name, ac_dtype d);
-/* Bytes of UB that such a primitive takes for a while, for a tile of any size; 0: none. */
-int64_t ac_scratch_bytes(const char *name, ac_dtype d);
+/* Bytes of UB that a primitive takes for a while, for a tile of any size; 0: none. */
+int64_t ac_scratch_bytes(int bytes_per_lane);
 uint32_t ac_elem_dtypes(const char *name); /* set of AC_BIT; 0: none of elems.def */
 /* Bytes for a lane that a cast between the dtypes takes; -1: no such cast. */
 int ac_cast_scratch(ac_dtype dst, ac_dtype src);
@@ -243,8 +243,6 @@ typedef struct {
 ac_cmodule *ac_craft_parse(ac_arena *a, const char *file, const char *text, ac_diags *d);
 /* Prints in canonical form (4 spaces, 100 columns where possible); parse(print(m)) prints the same. */
 char *ac_craft_print(ac_arena *a, const ac_cmodule *m);
-/* Equal but for places, comments and blank lines. */
-bool ac_craft_same(const ac_cmodule *a, const ac_cmodule *b);
 /* NULL if `after`, which was printed, says what `before` says, with all of its comments, and would be printed the same again; else why
  * not. What the formatter asks itself before it writes. */
 const char *ac_craft_unlike(ac_arena *a, const char *before, const char *after);

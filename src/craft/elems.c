@@ -42,9 +42,8 @@ int64_t ac_scratch_lanes(int bytes_per_lane) {
   return n;
 }
 
-int64_t ac_scratch_bytes(const char *name, ac_dtype d) {
-  int bytes = ac_elem_scratch(name, d);
-  return bytes > 0 ? bytes * ac_scratch_lanes(bytes) : 0;
+int64_t ac_scratch_bytes(int bytes_per_lane) {
+  return bytes_per_lane > 0 ? bytes_per_lane * ac_scratch_lanes(bytes_per_lane) : 0;
 }
 
 /* ---- casts ---- */

@@ -195,7 +195,7 @@ static ac_kval not_affine(ac_chk *c, const ac_cexpr *e, const char *why) {
   return none;
 }
 
-ac_ktile *ac_chk_as_tile(ac_chk *c, const ac_kval *v) {
+static ac_ktile *as_tile(ac_chk *c, const ac_kval *v) {
   if (v->kind == AC_CT_INT) return new_tile(c, -1, v->sym, NULL);
   return v->tile;
 }
@@ -272,7 +272,7 @@ static ac_kval offsets_of(ac_chk *c, ac_cexpr *e, const ac_kval *b) {
 }
 
 static ac_kval tile_sum(ac_chk *c, ac_cexpr *e, const ac_kval *x, const ac_kval *y, bool minus) {
-  ac_ktile *p = ac_chk_as_tile(c, x), *q = ac_chk_as_tile(c, y);
+  ac_ktile *p = as_tile(c, x), *q = as_tile(c, y);
   if (!p || !q) return plain(AC_CT_TILE); /* a value that differs by the way here: reported where it is used */
   if (q->param >= 0 && minus) return not_affine(c, e, "a pointer is subtracted");
   if (p->param >= 0 && q->param >= 0) return not_affine(c, e, "two pointers are added");

@@ -34,7 +34,8 @@ static bool same_funcs(const ac_cfunc *a, const ac_cfunc *b) {
   return same_stmts(block(a->body), block(b->body));
 }
 
-bool ac_craft_same(const ac_cmodule *a, const ac_cmodule *b) {
+/* Equal but for places, comments and blank lines. */
+static bool same_modules(const ac_cmodule *a, const ac_cmodule *b) {
   if (a->funcs.len != b->funcs.len || a->imports.len != b->imports.len) return false;
   for (size_t i = 0; i < a->imports.len; i++)
     if (strcmp(a->imports.data[i], b->imports.data[i]) != 0) return false;
@@ -86,7 +87,7 @@ const char *ac_craft_unlike(ac_arena *a, const char *before, const char *after) 
   ac_cmodule *x = ac_craft_parse(a, "before", before, &d), *y = ac_craft_parse(a, "after", after, &d);
   if (!x) return "it does not parse";
   if (!y) return ac_sprintf(a, "formatted, it does not parse: %s", d.list.len ? d.list.data[0]->message : "?");
-  if (!ac_craft_same(x, y)) return "formatted, it is another program";
+  if (!same_modules(x, y)) return "formatted, it is another program";
   if (strcmp(ac_craft_print(a, y), after) != 0) return "formatted twice, it changes again";
   const char *lost = lost_comment(a, before, after);
   return lost ? ac_sprintf(a, "formatted, it has no comment '%s'", lost) : NULL;

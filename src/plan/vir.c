@@ -247,7 +247,7 @@ int64_t vir_scratch(const vir *v) {
     ac_dtype first = o->arg[0].kind == PV_VEC ? v->regs.data[o->arg[0].reg].dtype : AC_F32;
     int bytes = !strcmp(o->prim, "cast") ? ac_cast_scratch(r->dtype, first)
                                          : ac_elem_scratch(o->prim, r->mask ? first : r->dtype);
-    int64_t n = bytes > 0 ? bytes * ac_scratch_lanes(bytes) : 0;
+    int64_t n = ac_scratch_bytes(bytes);
     if (n > most) most = n;
   }
   return most;

@@ -1,15 +1,6 @@
 /* Parameters that may be missing, outputs in another order than the inputs they are, attributes of every kind. */
-#include "sim/sim.h"
+#include "host_support.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
 static ac_sim_lib *lib, *positives, *older;
 
 static ac_sim_lib *build(const char *op, const char *type) {
@@ -25,22 +16,12 @@ static ac_sim_lib *build(const char *op, const char *type) {
   return l;
 }
 
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  const char *dir = ac_temp_dir(a, &d);
-  if (!dir) return -1;
-  setenv("XDG_CACHE_HOME", dir, 1);
+static int build_all(void **s) {
+  if (setup(s)) return -1;
   lib = build("host_params", "HostParams");
   positives = build("positives", "Positives");
   older = build("older_names", "OlderNames");
   return lib && positives && older ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_arena_free(a);
-  return 0;
 }
 
 static ac_sim_tensor t[5];
@@ -198,5 +179,5 @@ int main(void) {
       cmocka_unit_test(a_kernel_that_claims_too_much),
       cmocka_unit_test(older_names_of_host_and_kernel),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, build_all, teardown);
 }

@@ -1,39 +1,14 @@
 /* The runner without a kernel's help: host tiling, refusals, misfits, crashes, time, and the compiler's errors. The kernels here
  * use no AscendC interface on purpose. */
-#include "sim/sim.h"
+#include "host_support.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <cmocka.h>
-
-static ac_arena *a;
-static ac_diags d;
-static const char *dir;
-
-static int setup(void **s) {
-  (void)s;
-  a = ac_arena_new();
-  ac_diags_init(&d, a);
-  dir = ac_temp_dir(a, &d);
-  setenv("XDG_CACHE_HOME", dir, 1);
-  return dir ? 0 : -1;
-}
-static int teardown(void **s) {
-  (void)s;
-  ac_remove_tree(dir);
-  ac_arena_free(a);
-  return 0;
-}
 
 static const char *put(const char *name, const char *text) {
-  char *path = ac_path_join(a, dir, name);
+  char *path = ac_path_join(a, root, name);
   assert_true(ac_write_file(path, text, strlen(text), &d));
   return path;
 }
@@ -238,7 +213,7 @@ static void compile_errors_keep_line_and_text(void **s) {
   assert_null(build(fixture("op_host/relu_tail.cpp"), put("none.cpp", "int other;\n")));
   assert_int_equal(last()->code, AC0801);
   assert_true(last()->help.len > 0 && strstr(last()->help.data[0], "relu_tail"));
-  assert_null(build(ac_path_join(a, dir, "missing.cpp"), put("k.cpp", "")));
+  assert_null(build(ac_path_join(a, root, "missing.cpp"), put("k.cpp", "")));
   assert_int_equal(last()->code, AC0101);
 }
 
@@ -246,7 +221,7 @@ static void compile_errors_keep_line_and_text(void **s) {
 static uint64_t cache_state(void) {
   uint64_t sum = 0;
   glob_t g;
-  if (glob(ac_sprintf(a, "%s/ascendcraft/*.so", dir), 0, NULL, &g)) return 0;
+  if (glob(ac_sprintf(a, "%s/ascendcraft/*.so", root), 0, NULL, &g)) return 0;
   for (size_t i = 0; i < g.gl_pathc; i++) {
     struct stat st;
     if (!stat(g.gl_pathv[i], &st)) sum += (uint64_t)st.st_ino;
@@ -278,7 +253,7 @@ static void fill_cache(const char *stem, int n, int seconds) {
   }
 }
 static bool cached(const char *name) {
-  return ac_exists(ac_sprintf(a, "%s/ascendcraft/%s", dir, name));
+  return ac_exists(ac_sprintf(a, "%s/ascendcraft/%s", root, name));
 }
 
 /* Another process builds much while ours is between two runs: what was used lately stays. */

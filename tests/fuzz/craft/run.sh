@@ -12,6 +12,7 @@ targets=${2:-parse compile}
 tools=${3:-libfuzzer afl}
 dir=${AC_FUZZ_DIR:-$root}
 clang=$(command -v clang || command -v clang-14)
+clangxx=$(command -v clang++ || command -v clang++-14)
 ASCENDCRAFT_HOME=$root
 export ASCENDCRAFT_HOME
 
@@ -30,7 +31,7 @@ rc=0
 for tool in $tools; do
   case $tool in
   libfuzzer)
-    configure "$dir/build-fuzz" "$clang" "$clang++" 
+    configure "$dir/build-fuzz" "$clang" "$clangxx"
     for t in $targets; do
       w=$dir/build-fuzz/$t
       limit="-max_total_time=$seconds"

@@ -231,10 +231,8 @@ static void fill(ac_sim_tensor *t, uint64_t seed) {
 }
 
 /* `y: tl.out[...]`: inputs come before outputs, so what it follows from is known. */
-static bool said_shape(ac_arena *a, const ac_program *p, const ac_target *t, const ac_gen_options *o,
-                       ac_sim_tensor *x, int at, ac_diags *d) {
+static bool said_shape(ac_arena *a, const ac_program *p, const ac_target *t, ac_sim_tensor *x, int at, ac_diags *d) {
   ac_sim_tensor *all = AC_NEW_N(a, ac_sim_tensor, p->tensors.len + 1);
-  (void)o;
   for (int k = 0; k < at; k++) all[k] = t->tensors[k];
   ac_sim_attr none = {0};
   if (!ac_sim_output_shapes(a, p, all, (int)p->tensors.len, &none, 0, d)) return false;
@@ -255,7 +253,7 @@ static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options
                        .also_input = w->dir == AC_TENSOR_INOUT};
     bool given = shape_for(a, o, w->name, &x, d);
     if (!given && w->dims) {
-      if (!said_shape(a, p, t, o, &x, (int)i, d)) return false;
+      if (!said_shape(a, p, t, &x, (int)i, d)) return false;
     } else if (!given) {
       if (!i) {
         ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");

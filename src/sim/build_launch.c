@@ -55,16 +55,20 @@ typedef struct {
   ac_buf out;
 } unit;
 
-/* Whether the file, or one that it includes, has launches. */
-static bool has_launches(const ac_sources *c, const char *path, int depth) {
+/* Whether the file, or one that it includes, has launches. `known`: files that were looked at. */
+static bool launches_in(const ac_sources *c, const char *path, ac_map *known) {
   const char *text = ac_map_get(c->seen, path);
-  if (!text || depth > 20) return false;
+  if (!text || ac_map_has(known, path)) return false;
+  ac_map_put(known, path, "");
   if (next_launch(text, text + strlen(text))) return true;
   for (const char *p = text; (p = strchr(p, '#')); p++) {
     const char *inner = ac_source_include(c, path, p);
-    if (inner && strcmp(inner, path) && has_launches(c, inner, depth + 1)) return true;
+    if (inner && launches_in(c, inner, known)) return true;
   }
   return false;
+}
+static bool has_launches(const ac_sources *c, const char *path) {
+  return launches_in(c, path, ac_map_new(c->a));
 }
 
 static void put_file(unit *u, const char *path);
@@ -72,7 +76,7 @@ static void put_file(unit *u, const char *path);
 /* A line whose '#' begins an #include of a file with launches: that file instead. False: it is something else. */
 static bool put_include(unit *u, const char *path, const char *hash, int number) {
   const char *inner = ac_source_include(u->c, path, hash);
-  if (!inner || !has_launches(u->c, inner, 0)) return false;
+  if (!inner || !has_launches(u->c, inner)) return false;
   put_file(u, inner);
   ac_printf(&u->out, "#line %d \"%s\"\n", number + 1, path);
   return true;
@@ -112,7 +116,7 @@ static void put_file(unit *u, const char *path) {
 }
 
 char *ac_launch_unit(ac_arena *a, const char *path, const ac_sources *c, ac_strvec *folders) {
-  if (!has_launches(c, path, 0)) return NULL;
+  if (!has_launches(c, path)) return NULL;
   unit u = {.c = c, .a = a, .folders = folders, .done = ac_map_new(a)};
   ac_buf_init(&u.out, a);
   put_file(&u, path);

@@ -636,10 +636,11 @@ void acsim_tbuf_get(uint16_t id, uint32_t offset, uint32_t bytes, acsim_local *t
 /* What the chip has: data/chips, atomic_stores. */
 void acsim_atomic_check(acsim_block *b, const char *what, int op, int type, acsim_at at) {
   const ac_chip *chip = b->s->chip;
-  const char *have = ac_chip_atomic_dtypes(b->arena, chip, (ac_atomic)op); /* the kinds have one order */
+  if (ac_chip_atomic(chip, (ac_atomic)op, (ac_dtype)type)) return; /* the kinds have one order */
+  const char *have = ac_chip_atomic_dtypes(b->arena, chip, (ac_atomic)op);
   if (!*have)
     acsim_fault(b->s, b, "not-on-chip", at, "%s does not exist on %s", what, chip->soc);
-  else if (!ac_chip_atomic(chip, (ac_atomic)op, (ac_dtype)type))
+  else
     acsim_fault(b->s, b, "no-such-dtype", at, "%s of %s does not exist on %s: atomic stores are of %s", what,
                 ac_dtypes[type].cpp, chip->soc, have);
 }

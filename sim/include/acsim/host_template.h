@@ -5,14 +5,15 @@
 #ifndef ACSIM_HOST_TEMPLATE_H
 #define ACSIM_HOST_TEMPLATE_H
 
-#ifdef ACSIM_TPL_PRE
 #define ASCENDC_TPL_1_BW 1
 #define ASCENDC_TPL_2_BW 2
 #define ASCENDC_TPL_4_BW 4
 #define ASCENDC_TPL_8_BW 8
-#define ASCENDC_TPL_UI_RANGE 0
+#define ASCENDC_TPL_UI_RANGE 0 /* n, then n pairs of first and last */
 #define ASCENDC_TPL_UI_LIST 1
-#define ASCENDC_TPL_UI_MIX 2
+#define ASCENDC_TPL_UI_MIX 2 /* ranges, then values */
+
+#ifdef ACSIM_TPL_PRE
 #define ASCENDC_TPL_INPUT(x) acsim_tpl_input(x)
 #define ASCENDC_TPL_OUTPUT(x) acsim_tpl_output(x)
 #define ASCENDC_TPL_DTYPE_DECL(x, ...) acsim_tpl_param #x 0 8 : __VA_ARGS__ acsim_tpl_end
@@ -34,10 +35,6 @@
 #define ASCENDC_TPL_ARGS_SEL(...) acsim_tpl_select __VA_ARGS__ acsim_tpl_close
 #define ASCENDC_TPL_SEL(...) __VA_ARGS__
 #else
-#define ASCENDC_TPL_1_BW 1
-#define ASCENDC_TPL_2_BW 2
-#define ASCENDC_TPL_4_BW 4
-#define ASCENDC_TPL_8_BW 8
 #define ASCENDC_TPL_DTYPE 0
 #define ASCENDC_TPL_FORMAT 1
 #define ASCENDC_TPL_UINT 2
@@ -60,9 +57,6 @@
 #define ASCENDC_TPL_VECTORCORE 9
 #define ASCENDC_TPL_MIX_AICORE 10
 #define ASCENDC_TPL_MIX_VECTOR_CORE 11
-#define ASCENDC_TPL_UI_RANGE 0 /* n, then n pairs of first and last */
-#define ASCENDC_TPL_UI_LIST 1
-#define ASCENDC_TPL_UI_MIX 2 /* ranges, then values */
 
 #if defined(ACSIM_HOST_STL) && !defined(ACSIM_TPL_KERNEL)
 #include "acsim/host_types.h"

@@ -136,9 +136,7 @@ static void check_part_room(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], a
   const ac_kview *w = v->nd;
   for (int d = 0, n = 0; d < c->fn->f->buffers.data[v->buf]->rank; d++) {
     if (!w->dim[d].kept) continue;
-    ac_sym *room = w->dim[d].len;
-    if (!room && w->dim[d].step == 1) room = ac_sy_sub(&c->s, c->fn->dims[v->buf][d], w->dim[d].lo);
-    ac_oblig o = {.x = ext[n], .y = room, .code = AC0516, .loc = loc};
+    ac_oblig o = {.x = ext[n], .y = ac_chk_room(c, v, d), .code = AC0516, .loc = loc};
     if (o.x && o.y) {
       o.refuted = ac_sprintf(c->a, "%s written to dimension %d of a part of '%s', which has room for %s",
                              elements(c, o.x), d, ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, o.y));

@@ -123,6 +123,13 @@ ac_kval ac_chk_part(ac_chk *c, ac_cexpr *e, ac_kval b) {
 
 /* ---- shapes ---- */
 
+/* How many places a part has in dimension d where it goes up to `end`. */
+static ac_sym *places(ac_chk *c, const ac_kval *v, int d, ac_sym *end) {
+  ac_sym *n = ac_sy_sub(&c->s, end, v->nd->dim[d].lo);
+  int64_t step = v->nd->dim[d].step;
+  return step == 1 ? n : ac_sy_fn(&c->s, AC_SY_CDIV, n, ac_sy_int(&c->s, step));
+}
+
 int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]) {
   const ac_kbuf *k = &c->st->bufs[v->buf];
   int rank = buffer(c, v)->rank, n = 0;
@@ -136,10 +143,7 @@ int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]) {
   for (int d = 0; d < rank; d++) {
     if (!v->nd->dim[d].kept) continue;
     ac_sym *x = v->nd->dim[d].len;
-    if (!x && known && k->ext[d]) {
-      x = ac_sy_sub(&c->s, k->ext[d], v->nd->dim[d].lo);
-      if (v->nd->dim[d].step != 1) x = ac_sy_fn(&c->s, AC_SY_CDIV, x, ac_sy_int(&c->s, v->nd->dim[d].step));
-    }
+    if (!x && known && k->ext[d]) x = places(c, v, d, k->ext[d]);
     ext[n++] = x;
   }
   return n;
@@ -148,7 +152,7 @@ int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]) {
 ac_sym *ac_chk_room(ac_chk *c, const ac_kval *v, int d) {
   ac_sym *all = c->fn->dims[v->buf][d];
   if (!v->nd) return all;
-  return v->nd->dim[d].len ? v->nd->dim[d].len : ac_sy_sub(&c->s, all, v->nd->dim[d].lo);
+  return v->nd->dim[d].len ? v->nd->dim[d].len : places(c, v, d, all);
 }
 
 /* One past the last element that a part with this extent has in dimension d. */

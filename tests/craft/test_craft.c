@@ -1,29 +1,12 @@
 /* Golden tests: tests/craft/cases/NAME.craft is parsed, printed (NAME.out), checked for ascend910b2 and printed again
  * (NAME.checked), with its diagnostics in NAME.err. Empty results have no file. AC_UPDATE=1 writes them anew.
  * Also every program of docs/errors, and that accepted programs are Python. */
-#include "craft/craft.h"
+#include "world.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-typedef struct {
-  ac_arena *a;
-  ac_diags d;
-  const ac_chip *chip;
-} world;
-
-static void open_world(world *w) {
-  w->a = ac_arena_new();
-  ac_diags_init(&w->d, w->a);
-  w->chip = ac_chip_load(w->a, "ascend910b2", &w->d);
-  assert_non_null(w->chip);
-}
 
 static int by_name(const void *x, const void *y) {
   return strcmp(*(const char *const *)x, *(const char *const *)y);

@@ -1,28 +1,11 @@
 /* Proofs and trials: at least 95 of 100 examples have all claims proved; and of programs with a planted fault none is both proved and refuted.
  * A fault that is proved harmless is one of these claims: another number of blocks for the same parts, or an input that is read twice or not at
  * all, of which they do not speak. AC_FAULTS_FULL=1 plants all faults, else every fourth; AC_VERBOSE=1 lists the harmless. */
-#include "craft/craft.h"
+#include "world.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-typedef struct {
-  ac_arena *a;
-  ac_diags d;
-  const ac_chip *chip;
-} world;
-
-static void open_world(world *w) {
-  w->a = ac_arena_new();
-  ac_diags_init(&w->d, w->a);
-  w->chip = ac_chip_load(w->a, "ascend910b2", &w->d);
-  assert_non_null(w->chip);
-}
 
 typedef enum { NO_PROGRAM, REFUTED, OPEN, PROVED } outcome;
 

@@ -10,6 +10,8 @@
 
 #include "lower/internal.h"
 
+#include <string.h>
+
 typedef struct {
   ac_lower_ctx *c;
   ac_akernel *k;
@@ -76,17 +78,29 @@ void lx_select_s(legal *l, lv d, lv m, lv a, ac_aexpr *s);
 void lx_iota(legal *l, lv d, ac_aexpr *first, int k);
 void lx_gather(legal *l, lv d, lv table, lv offsets, int64_t base, int k);
 void lx_bits(legal *l, ac_inst i, lv d, lv a,
-             lv b); /* And, Or, Not (b is not looked at) over elements of any even size */
+             lv b);                      /* And, Or, Not (b is not looked at) over elements of any even size */
+void lx_xor(legal *l, lv d, lv a, lv b); /* elements of any even size; takes a register */
 void lx_mask_bits(legal *l, ac_inst i, lv d, lv a, lv b);
 /* d = polynomial in z, highest coefficient first. */
 void lx_horner(legal *l, lv d, lv z, const double *c, int n);
 
 /* ---- recipes ---- */
 typedef void (*lx_make)(legal *l, const lx_args *x);
+static inline bool lx_is(const char *name, const char *s) {
+  return !strcmp(name, s);
+}
+static inline bool lx_compares(const char *name) {
+  return lx_is(name, "vcompare") || lx_is(name, "vcompare_scalar");
+}
+static inline bool lx_reads_destination(const char *name) {
+  return lx_is(name, "vaxpy") || lx_is(name, "vmul_add");
+}
 /* legal_float.c: formulas in float32; NULL: none of this name. */
 lx_make lx_float_recipe(const char *name);
 /* legal_int.c: integers, bytes and bool. False: there is none. */
 bool lx_int_recipe(legal *l, const char *name, const lx_args *x);
+/* vselect and vselect_scalar of elements of 2 and 4 bytes, which move as floats do. False: it is neither. */
+bool lx_choice(legal *l, const char *name, const lx_args *x);
 bool lx_int64_recipe(legal *l, const char *name, const lx_args *x);
 lx_pair lx_split64(legal *l, lv a);
 lx_pair lx_pair_tmp(legal *l);

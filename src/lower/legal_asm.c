@@ -1,8 +1,6 @@
 /* The assembler of pass "legalise": values, registers, instructions. */
 #include "lower/legal.h"
 
-#include <string.h>
-
 static ac_dtype plain(ac_dtype d) {
   return d == AC_BOOL || d == AC_MASK ? AC_U8 : d;
 }
@@ -221,6 +219,13 @@ void lx_bits(legal *l, ac_inst i, lv d, lv a, lv b) {
   put(l, s, lx_as(a, AC_I16));
   if (i != AC_I_NOT) put(l, s, lx_as(b, AC_I16));
   times(l, s, k);
+}
+void lx_xor(legal *l, lv d, lv a, lv b) {
+  lv t = lx_tmp(l, d.d); /* (a or b) and not (a and b) */
+  lx_bits(l, AC_I_AND, t, a, b);
+  lx_bits(l, AC_I_NOT, t, t, t);
+  lx_bits(l, AC_I_OR, d, a, b);
+  lx_bits(l, AC_I_AND, d, d, t);
 }
 void lx_mask_bits(legal *l, ac_inst i, lv d, lv a, lv b) {
   ac_astmt *s = emit(l, i);

@@ -1,16 +1,6 @@
 /* Element-wise primitives in every dtype: the chip's instruction, a recipe of the dtype, or float32 in between. */
 #include "lower/legal.h"
 
-#include <string.h>
-
-static bool is(const char *name, const char *s) {
-  return !strcmp(name, s);
-}
-
-static bool to_mask(const char *name) {
-  return is(name, "vcompare") || is(name, "vcompare_scalar");
-}
-
 /* One instruction, for a dtype that it has. */
 static bool instruction(legal *l, const char *name, const lx_args *x, ac_dtype d) {
   ac_inst i = lx_direct(name, d);
@@ -32,28 +22,16 @@ static bool instruction(legal *l, const char *name, const lx_args *x, ac_dtype d
 
 /* What moves bits and nothing else needs no arithmetic. */
 static bool moves(legal *l, const char *name, const lx_args *x) {
-  ac_dtype d = x->d.d;
-  if (is(name, "vcopy")) { /* integer 0 added moves all bits */
-    ac_dtype v = ac_dtypes[d].bytes == 2 ? AC_I16 : AC_I32;
+  if (lx_is(name, "vcopy")) { /* integer 0 added moves all bits */
+    ac_dtype v = ac_dtypes[x->d.d].bytes == 2 ? AC_I16 : AC_I32;
     lx_i(l, AC_I_ADDS, lx_as(x->d, v), lx_as(x->a, v), 0);
     return true;
   }
-  if (is(name, "vselect") || is(name, "vselect_scalar")) {
-    ac_dtype f = ac_dtypes[d].bytes == 2 ? AC_F16 : AC_F32;
-    lv b = x->b;
-    if (is(name, "vselect_scalar")) {
-      b = lx_tmp(l, d);
-      lx_fill(l, b, x->s);
-    }
-    lx_select(l, lx_as(x->d, f), x->m, lx_as(x->a, f), lx_as(b, f));
-    return true;
-  }
-  return false;
+  return lx_choice(l, name, x);
 }
 
 /* In half and bf16: float32 in between. */
-static bool widened(legal *l, const char *name, const lx_args *x, ac_dtype d) {
-  bool dst_in = is(name, "vaxpy") || is(name, "vmul_add");
+static bool widened(legal *l, const char *name, const lx_args *x) {
   lx_args y = *x;
   y.a = lx_tmp(l, AC_F32);
   if (x->a.t) lx_cast(l, y.a, x->a, AC_RN_NONE);
@@ -61,28 +39,27 @@ static bool widened(legal *l, const char *name, const lx_args *x, ac_dtype d) {
     y.b = lx_tmp(l, AC_F32);
     lx_cast(l, y.b, x->b, AC_RN_NONE);
   }
-  if (to_mask(name)) return lx_element(l, name, &y);
+  if (lx_compares(name)) return lx_element(l, name, &y);
   y.d = y.a;
-  if (dst_in) {
+  if (lx_reads_destination(name)) {
     y.d = lx_tmp(l, AC_F32);
     lx_cast(l, y.d, x->d, AC_RN_NONE);
   }
   if (!lx_element(l, name, &y)) return false;
   lx_cast(l, x->d, y.d, AC_RN_RINT);
-  (void)d;
   return true;
 }
 
 /* mask_to_bytes, mask_from_bytes */
 static bool mask_bytes(legal *l, const char *name, const lx_args *x) {
-  if (is(name, "mask_to_bytes")) {
+  if (lx_is(name, "mask_to_bytes")) {
     lv h = lx_tmp(l, AC_F16);
     lx_fill(l, h, lx_float(l, 1));
     lx_select_s(l, h, x->m, h, lx_float(l, 0));
     lx_cast(l, lx_as(x->d, AC_U8), h, AC_RN_RINT);
     return true;
   }
-  if (!is(name, "mask_from_bytes")) return false;
+  if (!lx_is(name, "mask_from_bytes")) return false;
   lv h = lx_tmp(l, AC_F16);
   lx_cast(l, h, x->a, AC_RN_NONE);
   lx_compare_s(l, x->m, h, lx_float(l, 0), AC_CMP_NE);
@@ -91,13 +68,13 @@ static bool mask_bytes(legal *l, const char *name, const lx_args *x) {
 
 /* mask_and, mask_or, mask_xor, mask_not: bits as 16-bit numbers */
 static bool mask_logic(legal *l, const char *name, const lx_args *x) {
-  if (is(name, "mask_and"))
+  if (lx_is(name, "mask_and"))
     lx_mask_bits(l, AC_I_AND, x->d, x->a, x->b);
-  else if (is(name, "mask_or"))
+  else if (lx_is(name, "mask_or"))
     lx_mask_bits(l, AC_I_OR, x->d, x->a, x->b);
-  else if (is(name, "mask_not"))
+  else if (lx_is(name, "mask_not"))
     lx_mask_bits(l, AC_I_NOT, x->d, x->a, x->a);
-  else if (is(name, "mask_xor")) { /* (a or b) and not (a and b) */
+  else if (lx_is(name, "mask_xor")) { /* (a or b) and not (a and b) */
     lv t = lx_tmp_mask(l);
     lx_mask_bits(l, AC_I_AND, t, x->a, x->b);
     lx_mask_bits(l, AC_I_NOT, t, t, t);
@@ -110,25 +87,25 @@ static bool mask_logic(legal *l, const char *name, const lx_args *x) {
 
 bool lx_element(legal *l, const char *name, const lx_args *x) {
   if (mask_logic(l, name, x) || mask_bytes(l, name, x)) return true;
-  ac_dtype d = to_mask(name) ? x->a.d : x->d.d;
-  if (is(name, "cast")) return lx_convert(l, x->d, x->a, x->round);
+  ac_dtype d = lx_compares(name) ? x->a.d : x->d.d;
+  if (lx_is(name, "cast")) return lx_convert(l, x->d, x->a, x->round);
   bool fl = ac_dtypes[d].cls == AC_FLOATING;
-  if (fl && to_mask(name) && x->cmp == AC_CMP_NE) { /* the chip's own says false of a NaN */
+  if (fl && lx_compares(name) && x->cmp == AC_CMP_NE) { /* the chip's own says false of a NaN */
     lx_args y = *x;
     y.cmp = AC_CMP_EQ;
     if (!lx_element(l, name, &y)) return false;
     lx_mask_bits(l, AC_I_NOT, x->m, x->m, x->m);
     return true;
   }
-  bool order32 = d == AC_I32 && to_mask(name) && x->cmp != AC_CMP_EQ;
+  bool order32 = d == AC_I32 && lx_compares(name) && x->cmp != AC_CMP_EQ;
   if (!x->d.boolean && !order32 && instruction(l, name, x, d)) return true;
   if (!fl) return lx_int_recipe(l, name, x);
-  if ((d != AC_F32 || is(name, "vcopy")) && moves(l, name, x)) return true;
+  if ((d != AC_F32 || lx_is(name, "vcopy")) && moves(l, name, x)) return true;
   if (d == AC_F32) {
     lx_make make = lx_float_recipe(name);
     if (!make) return false;
     make(l, x);
     return true;
   }
-  return widened(l, name, x, d);
+  return widened(l, name, x);
 }

@@ -7,11 +7,6 @@
  *   int32            comparisons other than equal through Max: a >= b is max(a, b) == a, and `less` its complement */
 #include "lower/legal.h"
 
-#include <string.h>
-
-static bool is(const char *name, const char *s) {
-  return !strcmp(name, s);
-}
 static ac_dtype signed_of(ac_dtype d) {
   return d == AC_U16 ? AC_I16 : d == AC_U32 ? AC_I32 : d;
 }
@@ -34,8 +29,8 @@ static void compare32(legal *l, lv m, lv a, lv b, ac_cmp c) {
 }
 
 static bool compare(legal *l, const char *name, const lx_args *x) {
-  bool scalar = is(name, "vcompare_scalar");
-  if (!scalar && !is(name, "vcompare")) return false;
+  bool scalar = lx_is(name, "vcompare_scalar");
+  if (!scalar && !lx_is(name, "vcompare")) return false;
   ac_dtype d = x->a.d;
   lv a = x->a, b = x->b;
   if (ac_dtypes[d].bytes == 4) {
@@ -70,49 +65,43 @@ static bool compare(legal *l, const char *name, const lx_args *x) {
 
 /* ---- selections: bits move ---- */
 
-static bool choice(legal *l, const char *name, const lx_args *x) {
-  bool scalar = is(name, "vselect_scalar");
-  if (!scalar && !is(name, "vselect")) return false;
-  ac_dtype d = x->d.d;
-  if (ac_dtypes[d].bytes == 1) {
-    lv a = lx_tmp(l, AC_F16), b = lx_tmp(l, AC_F16);
-    lx_cast(l, a, lx_as(x->a, AC_U8), AC_RN_NONE);
-    if (scalar)
-      lx_fill(l, b, lx_wrap(l, x->s, AC_U8));
-    else
-      lx_cast(l, b, lx_as(x->b, AC_U8), AC_RN_NONE);
-    lx_select(l, a, x->m, a, b);
-    lx_cast(l, lx_as(x->d, AC_U8), a, AC_RN_RINT);
-    return true;
-  }
-  ac_dtype f = ac_dtypes[d].bytes == 2 ? AC_F16 : AC_F32;
+bool lx_choice(legal *l, const char *name, const lx_args *x) {
+  bool scalar = lx_is(name, "vselect_scalar");
+  if (!scalar && !lx_is(name, "vselect")) return false;
+  ac_dtype f = ac_dtypes[x->d.d].bytes == 2 ? AC_F16 : AC_F32;
   lv b = x->b;
   if (scalar) {
-    b = lx_tmp(l, d);
+    b = lx_tmp(l, x->d.d);
     lx_fill(l, b, x->s);
   }
   lx_select(l, lx_as(x->d, f), x->m, lx_as(x->a, f), lx_as(b, f));
   return true;
 }
+static bool choice_of_bytes(legal *l, const char *name, const lx_args *x) {
+  bool scalar = lx_is(name, "vselect_scalar");
+  if (!scalar && !lx_is(name, "vselect")) return false;
+  lv a = lx_tmp(l, AC_F16), b = lx_tmp(l, AC_F16);
+  lx_cast(l, a, lx_as(x->a, AC_U8), AC_RN_NONE);
+  if (scalar)
+    lx_fill(l, b, lx_wrap(l, x->s, AC_U8));
+  else
+    lx_cast(l, b, lx_as(x->b, AC_U8), AC_RN_NONE);
+  lx_select(l, a, x->m, a, b);
+  lx_cast(l, lx_as(x->d, AC_U8), a, AC_RN_RINT);
+  return true;
+}
 
 /* ---- bits ---- */
 
-static void xor_(legal *l, lv d, lv a, lv b) {
-  lv t = lx_tmp(l, d.d); /* (a or b) and not (a and b) */
-  lx_bits(l, AC_I_AND, t, a, b);
-  lx_bits(l, AC_I_NOT, t, t, t);
-  lx_bits(l, AC_I_OR, d, a, b);
-  lx_bits(l, AC_I_AND, d, d, t);
-}
 static bool bits(legal *l, const char *name, const lx_args *x) {
-  if (is(name, "vand"))
+  if (lx_is(name, "vand"))
     lx_bits(l, AC_I_AND, x->d, x->a, x->b);
-  else if (is(name, "vor"))
+  else if (lx_is(name, "vor"))
     lx_bits(l, AC_I_OR, x->d, x->a, x->b);
-  else if (is(name, "vnot"))
+  else if (lx_is(name, "vnot"))
     lx_bits(l, AC_I_NOT, x->d, x->a, x->a);
-  else if (is(name, "vxor"))
-    xor_(l, x->d, x->a, x->b);
+  else if (lx_is(name, "vxor"))
+    lx_xor(l, x->d, x->a, x->b);
   else
     return false;
   return true;
@@ -134,7 +123,7 @@ static bool order_of(const char *name, order *o) {
               {"vmin_scalar", {AC_I_MINS, true, false}},
               {"vclamp", {AC_I_MAXS, true, true}}};
   for (size_t i = 0; i < AC_COUNT(rows); i++)
-    if (is(name, rows[i].name)) return *o = rows[i].o, true;
+    if (lx_is(name, rows[i].name)) return *o = rows[i].o, true;
   return false;
 }
 static bool ordered(legal *l, const char *name, const lx_args *x) {
@@ -172,48 +161,49 @@ static bool arithmetic(legal *l, const char *name, const lx_args *x) {
   bool is_signed = d == s;
   lv to = lx_as(x->d, s), a = lx_as(x->a, s), b = lx_as(x->b, s);
   ac_inst i = lx_direct(name, s);
-  bool scaled = is(name, "vadd_scalar") || is(name, "vmul_scalar");
-  if (is(name, "vadd") || is(name, "vsub") || is(name, "vmul")) {
+  bool scaled = lx_is(name, "vadd_scalar") || lx_is(name, "vmul_scalar");
+  if (lx_is(name, "vadd") || lx_is(name, "vsub") || lx_is(name, "vmul")) {
     lx_2(l, i, to, a, b);
   } else if (scaled) {
     lx_s(l, i, to, a, x->s);
-  } else if (is(name, "vsub_scalar")) {
+  } else if (lx_is(name, "vsub_scalar")) {
     lx_s(l, AC_I_ADDS, to, a, lx_minus(l, x->s));
-  } else if (is(name, "vrsub_scalar")) {
+  } else if (lx_is(name, "vrsub_scalar")) {
     lx_i(l, AC_I_MULS, to, a, -1);
     lx_s(l, AC_I_ADDS, to, to, x->s);
-  } else if (is(name, "vneg")) {
+  } else if (lx_is(name, "vneg")) {
     lx_i(l, AC_I_MULS, to, a, -1);
-  } else if (is(name, "vsquare")) {
+  } else if (lx_is(name, "vsquare")) {
     lx_2(l, AC_I_MUL, to, a, a);
-  } else if (is(name, "vaxpy")) {
+  } else if (lx_is(name, "vaxpy")) {
     lv t = lx_tmp(l, s);
     lx_s(l, AC_I_MULS, t, a, x->s);
     lx_2(l, AC_I_ADD, to, to, t);
-  } else if (is(name, "vmul_add")) {
+  } else if (lx_is(name, "vmul_add")) {
     lv t = lx_tmp(l, s);
     lx_2(l, AC_I_MUL, t, a, b);
     lx_2(l, AC_I_ADD, to, to, t);
-  } else if (is(name, "vabs") && is_signed) {
+  } else if (lx_is(name, "vabs") && is_signed) {
     lv t = lx_tmp(l, s);
     lx_i(l, AC_I_MULS, t, a, -1);
     lx_2(l, AC_I_MAX, to, a, t);
-  } else if (is(name, "vrelu") && is_signed) {
+  } else if (lx_is(name, "vrelu") && is_signed) {
     lx_i(l, AC_I_MAXS, to, a, 0);
-  } else if (is(name, "vsign") && is_signed) {
+  } else if (lx_is(name, "vsign") && is_signed) {
     lx_i(l, AC_I_MINS, to, a, 1);
     lx_i(l, AC_I_MAXS, to, to, -1);
-  } else if (is(name, "vsign")) {
+  } else if (lx_is(name, "vsign")) {
     lx_args y = *x;
     y.s = lx_int(l, 1);
     return ordered(l, "vmin_scalar", &y);
-  } else if (is(name, "vshl_scalar")) { /* as unsigned */
+  } else if (lx_is(name, "vshl_scalar")) { /* as unsigned */
     ac_dtype u = ac_dtypes[d].bytes == 2 ? AC_U16 : AC_U32;
     lx_s(l, AC_I_SHL, lx_as(x->d, u), lx_as(x->a, u), x->s);
-  } else if (is(name, "vshr_scalar")) {
+  } else if (lx_is(name, "vshr_scalar")) {
     lx_s(l, AC_I_SHR, x->d, x->a, x->s);
-  } else if (is(name, "vabs") || is(name, "vrelu") || is(name, "vcopy") || is(name, "vfloor") || is(name, "vceil") ||
-             is(name, "vround") || is(name, "vrint") || is(name, "vtrunc")) { /* nothing to do but to move */
+  } else if (lx_is(name, "vabs") || lx_is(name, "vrelu") || lx_is(name, "vcopy") || lx_is(name, "vfloor") ||
+             lx_is(name, "vceil") || lx_is(name, "vround") || lx_is(name, "vrint") ||
+             lx_is(name, "vtrunc")) { /* nothing to do but to move */
     lx_i(l, AC_I_ADDS, to, a, 0);
   } else {
     return false;
@@ -222,7 +212,7 @@ static bool arithmetic(legal *l, const char *name, const lx_args *x) {
 }
 
 static bool iota(legal *l, const char *name, const lx_args *x) {
-  if (!is(name, "iota")) return false;
+  if (!lx_is(name, "iota")) return false;
   ac_dtype s = signed_of(x->d.d);
   lv to = lx_as(x->d, s);
   lx_iota(l, to, l->first ? l->first : lx_int(l, 0), 1);
@@ -249,19 +239,15 @@ static void bytes_out(legal *l, lv d, lv a) {
   lx_cast(l, lx_as(d, AC_U8), lx_as(m, AC_F16), AC_RN_RINT);
 }
 
-static bool reads_destination(const char *name) {
-  return is(name, "vaxpy") || is(name, "vmul_add");
-}
-
 static bool bytes(legal *l, const char *name, const lx_args *x) {
   ac_dtype d = x->d.d;
-  if (is(name, "duplicate")) {
+  if (lx_is(name, "duplicate")) {
     lv h = lx_tmp(l, AC_F16);
     lx_fill(l, h, lx_wrap(l, x->s, AC_U8));
     lx_cast(l, lx_as(x->d, AC_U8), h, AC_RN_RINT);
     return true;
   }
-  if (is(name, "vcopy")) {
+  if (lx_is(name, "vcopy")) {
     lv h = lx_tmp(l, AC_F16);
     lx_cast(l, h, lx_as(x->a, AC_U8), AC_RN_NONE);
     lx_cast(l, lx_as(x->d, AC_U8), h, AC_RN_RINT);
@@ -277,8 +263,8 @@ static bool bytes(legal *l, const char *name, const lx_args *x) {
     y.b = lx_tmp(l, AC_I16);
     bytes_in(l, y.b, x->b);
   }
-  if (reads_destination(name)) bytes_in(l, y.d, x->d);
-  bool shift = is(name, "vshl_scalar") || is(name, "vshr_scalar");
+  if (lx_reads_destination(name)) bytes_in(l, y.d, x->d);
+  bool shift = lx_is(name, "vshl_scalar") || lx_is(name, "vshr_scalar");
   if (x->s && !shift) y.s = lx_wrap(l, x->s, d);
   if (x->s2) y.s2 = lx_wrap(l, x->s2, d);
   if (!lx_int_recipe(l, name, &y)) return false;
@@ -287,22 +273,23 @@ static bool bytes(legal *l, const char *name, const lx_args *x) {
 }
 
 static bool bools(legal *l, const char *name, const lx_args *x) {
-  if (is(name, "vnot")) {
+  if (lx_is(name, "vnot")) {
     lx_args y = *x;
     y.s = lx_int(l, 1);
     return bytes(l, "vrsub_scalar", &y);
   }
-  bool fits = is(name, "vand") || is(name, "vor") || is(name, "vxor") || is(name, "duplicate") || is(name, "vcopy");
+  bool fits = lx_is(name, "vand") || lx_is(name, "vor") || lx_is(name, "vxor") || lx_is(name, "duplicate") ||
+              lx_is(name, "vcopy");
   return fits && bytes(l, name, x);
 }
 
 bool lx_int_recipe(legal *l, const char *name, const lx_args *x) {
-  bool to_mask = is(name, "vcompare") || is(name, "vcompare_scalar");
-  ac_dtype d = to_mask ? x->a.d : x->d.d;
-  if (d == AC_I64) return lx_int64_recipe(l, name, x);
-  if (compare(l, name, x) || choice(l, name, x)) return true;
+  ac_dtype d = lx_compares(name) ? x->a.d : x->d.d;
+  if (d == AC_I64) return bits(l, name, x) || lx_int64_recipe(l, name, x);
+  if (compare(l, name, x)) return true;
+  if ((ac_dtypes[d].bytes == 1 ? choice_of_bytes : lx_choice)(l, name, x)) return true;
   if (x->d.boolean) return bools(l, name, x);
   if (ac_dtypes[d].bytes == 1) return bytes(l, name, x);
-  if (is(name, "duplicate")) return lx_fill(l, x->d, x->s), true;
+  if (lx_is(name, "duplicate")) return lx_fill(l, x->d, x->s), true;
   return bits(l, name, x) || ordered(l, name, x) || iota(l, name, x) || arithmetic(l, name, x);
 }

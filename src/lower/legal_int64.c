@@ -10,12 +10,6 @@
  *   a == b  (al ^ bl) | (ah ^ bh) is 0 */
 #include "lower/legal.h"
 
-#include <string.h>
-
-static bool is(const char *name, const char *s) {
-  return !strcmp(name, s);
-}
-
 lx_pair lx_pair_tmp(legal *l) {
   lx_pair p;
   p.lo = lx_tmp(l, AC_I32);
@@ -35,33 +29,22 @@ lx_pair lx_split64(legal *l, lv a) {
   return p;
 }
 
-/* Instructions over two words a lane. */
-static legal twice(legal *l) {
-  legal w = *l;
-  w.n = ac_ae_bin(l->c->a, AC_AE_MUL, l->n, lx_int(l, 2));
-  return w;
-}
-static void keep(legal *l, const legal *w) {
-  ac_aexpr *n = l->n;
-  *l = *w;
-  l->n = n;
-}
-
 void lx_join64(legal *l, lv d, lx_pair p) {
   int mark = l->reg;
   int64_t apart = 4 * l->lanes; /* bytes from lo to hi */
-  legal w = twice(l);
-  lv j = lx_tmp(&w, AC_I64), h = lx_tmp(&w, AC_I64);
+  ac_aexpr *n = l->n;
+  l->n = ac_ae_bin(l->c->a, AC_AE_MUL, n, lx_int(l, 2)); /* two words a lane */
+  lv j = lx_tmp(l, AC_I64), h = lx_tmp(l, AC_I64);
   j = (lv){.t = j.t, .off = j.off, .own = AC_I64, .d = AC_I32};
   h = (lv){.t = h.t, .off = h.off, .own = AC_I64, .d = AC_I32};
-  lx_iota(&w, j, lx_int(l, 0), 1);
-  lx_i(&w, AC_I_SHR, h, j, 1);
-  lx_i(&w, AC_I_MULS, j, j, apart); /* apart j + (4 - 2 apart) (j / 2) */
-  lx_i(&w, AC_I_MULS, h, h, 4 - 2 * apart);
-  lx_2(&w, AC_I_ADD, j, j, h);
-  lx_gather(&w, lx_as(d, AC_I32), p.lo, j, 0, 1);
-  w.reg = mark;
-  keep(l, &w);
+  lx_iota(l, j, lx_int(l, 0), 1);
+  lx_i(l, AC_I_SHR, h, j, 1);
+  lx_i(l, AC_I_MULS, j, j, apart); /* apart j + (4 - 2 apart) (j / 2) */
+  lx_i(l, AC_I_MULS, h, h, 4 - 2 * apart);
+  lx_2(l, AC_I_ADD, j, j, h);
+  lx_gather(l, lx_as(d, AC_I32), p.lo, j, 0, 1);
+  l->n = n;
+  l->reg = mark;
 }
 
 /* ---- 64 bits as pairs ---- */
@@ -72,11 +55,7 @@ static void each(legal *l, ac_inst i, lx_pair d, lx_pair a, lx_pair b) {
 }
 static void xor32(legal *l, lv d, lv a, lv b) {
   int mark = l->reg;
-  lv t = lx_tmp(l, AC_I32);
-  lx_bits(l, AC_I_AND, t, a, b);
-  lx_bits(l, AC_I_NOT, t, t, t);
-  lx_bits(l, AC_I_OR, d, a, b);
-  lx_bits(l, AC_I_AND, d, d, t);
+  lx_xor(l, d, a, b);
   l->reg = mark;
 }
 static void top_bit(legal *l, lv v) {
@@ -210,8 +189,8 @@ static void shift(legal *l, lx_pair p, ac_aexpr *s, bool right) {
 /* ---- primitives ---- */
 
 static bool compare(legal *l, const char *name, const lx_args *x) {
-  bool scalar = is(name, "vcompare_scalar");
-  if (!scalar && !is(name, "vcompare")) return false;
+  bool scalar = lx_is(name, "vcompare_scalar");
+  if (!scalar && !lx_is(name, "vcompare")) return false;
   lx_pair a = lx_split64(l, x->a), b = scalar ? filled(l, x->s) : lx_split64(l, x->b);
   lv t = lx_tmp(l, AC_I32);
   bool swap = x->cmp == AC_CMP_GT || x->cmp == AC_CMP_LE;
@@ -260,58 +239,58 @@ static void indices(legal *l, const lx_args *x, lx_pair *p) {
 /* The primitive on pairs; p is the first source and becomes the result. */
 static bool on_pairs(legal *l, const char *name, const lx_args *x, lx_pair p) {
   lx_pair b;
-  if (is(name, "vneg") || is(name, "vabs")) {
+  if (lx_is(name, "vneg") || lx_is(name, "vabs")) {
     b = filled(l, lx_int(l, -1)); /* -a is ~(-1 + a) */
     add(l, b, p);
     not64(l, b);
-    if (is(name, "vneg")) {
+    if (lx_is(name, "vneg")) {
       each(l, AC_I_OR, p, b, b);
       return true;
     }
     extreme(l, p, b, true);
     return true;
   }
-  if (is(name, "vadd_scalar") || is(name, "vsub_scalar") || is(name, "vmul_scalar") || is(name, "vmax_scalar") ||
-      is(name, "vmin_scalar")) {
+  if (lx_is(name, "vadd_scalar") || lx_is(name, "vsub_scalar") || lx_is(name, "vmul_scalar") ||
+      lx_is(name, "vmax_scalar") || lx_is(name, "vmin_scalar")) {
     b = filled(l, x->s);
-  } else if (is(name, "vrelu")) {
+  } else if (lx_is(name, "vrelu")) {
     extreme(l, p, filled(l, lx_int(l, 0)), true);
     return true;
-  } else if (is(name, "vclamp")) {
+  } else if (lx_is(name, "vclamp")) {
     int mark = l->reg;
     extreme(l, p, filled(l, x->s), true);
     l->reg = mark;
     extreme(l, p, filled(l, x->s2), false);
     return true;
-  } else if (is(name, "vrsub_scalar")) {
+  } else if (lx_is(name, "vrsub_scalar")) {
     b = filled(l, x->s);
     sub(l, b, p);
     each(l, AC_I_OR, p, b, b);
     return true;
-  } else if (is(name, "vsquare")) {
+  } else if (lx_is(name, "vsquare")) {
     b = lx_pair_tmp(l);
     each(l, AC_I_OR, b, p, p);
-  } else if (is(name, "vshl_scalar") || is(name, "vshr_scalar")) {
-    shift(l, p, x->s, is(name, "vshr_scalar"));
+  } else if (lx_is(name, "vshl_scalar") || lx_is(name, "vshr_scalar")) {
+    shift(l, p, x->s, lx_is(name, "vshr_scalar"));
     return true;
-  } else if (is(name, "vaxpy") || is(name, "vmul_add")) {
+  } else if (lx_is(name, "vaxpy") || lx_is(name, "vmul_add")) {
     int mark = l->reg;
-    mul(l, p, is(name, "vaxpy") ? filled(l, x->s) : lx_split64(l, x->b));
+    mul(l, p, lx_is(name, "vaxpy") ? filled(l, x->s) : lx_split64(l, x->b));
     l->reg = mark;
     add(l, p, lx_split64(l, x->d));
     return true;
   } else {
     b = lx_split64(l, x->b);
   }
-  if (is(name, "vadd") || is(name, "vadd_scalar"))
+  if (lx_is(name, "vadd") || lx_is(name, "vadd_scalar"))
     add(l, p, b);
-  else if (is(name, "vsub") || is(name, "vsub_scalar"))
+  else if (lx_is(name, "vsub") || lx_is(name, "vsub_scalar"))
     sub(l, p, b);
-  else if (is(name, "vmul") || is(name, "vmul_scalar") || is(name, "vsquare"))
+  else if (lx_is(name, "vmul") || lx_is(name, "vmul_scalar") || lx_is(name, "vsquare"))
     mul(l, p, b);
-  else if (is(name, "vmax") || is(name, "vmax_scalar"))
+  else if (lx_is(name, "vmax") || lx_is(name, "vmax_scalar"))
     extreme(l, p, b, true);
-  else if (is(name, "vmin") || is(name, "vmin_scalar"))
+  else if (lx_is(name, "vmin") || lx_is(name, "vmin_scalar"))
     extreme(l, p, b, false);
   else
     return false;
@@ -325,20 +304,10 @@ static const char *const paired[] = {"vadd",         "vsub",        "vmul",     
 
 bool lx_int64_recipe(legal *l, const char *name, const lx_args *x) {
   if (compare(l, name, x)) return true;
-  if (is(name, "vand") || is(name, "vor") || is(name, "vnot") || is(name, "vxor")) {
-    ac_inst i = is(name, "vand") ? AC_I_AND : is(name, "vor") ? AC_I_OR : AC_I_NOT;
-    if (!is(name, "vxor")) return lx_bits(l, i, x->d, x->a, x->b), true;
-    lv t = lx_tmp(l, AC_I64);
-    lx_bits(l, AC_I_AND, t, x->a, x->b);
-    lx_bits(l, AC_I_NOT, t, t, t);
-    lx_bits(l, AC_I_OR, x->d, x->a, x->b);
-    lx_bits(l, AC_I_AND, x->d, x->d, t);
-    return true;
-  }
-  if (is(name, "vfloor") || is(name, "vceil") || is(name, "vround") || is(name, "vrint") || is(name, "vtrunc") ||
-      is(name, "vcopy"))
+  if (lx_is(name, "vfloor") || lx_is(name, "vceil") || lx_is(name, "vround") || lx_is(name, "vrint") ||
+      lx_is(name, "vtrunc") || lx_is(name, "vcopy"))
     return lx_bits(l, AC_I_OR, x->d, x->a, x->a), true;
-  if (is(name, "vsign")) { /* through float32, which keeps the sign */
+  if (lx_is(name, "vsign")) { /* through float32, which keeps the sign */
     lv f = lx_tmp(l, AC_F32);
     lx_cast(l, f, x->a, AC_RN_RINT);
     lx_f(l, AC_I_MINS, f, f, 1);
@@ -346,24 +315,24 @@ bool lx_int64_recipe(legal *l, const char *name, const lx_args *x) {
     lx_cast(l, x->d, f, AC_RN_RINT);
     return true;
   }
-  if (is(name, "duplicate")) {
+  if (lx_is(name, "duplicate")) {
     lx_join64(l, x->d, filled(l, x->s));
     return true;
   }
-  if (is(name, "iota")) {
+  if (lx_is(name, "iota")) {
     lx_pair p;
     indices(l, x, &p);
     lx_join64(l, x->d, p);
     return true;
   }
-  if (is(name, "vselect") || is(name, "vselect_scalar")) {
-    lx_pair a = lx_split64(l, x->a), b = is(name, "vselect") ? lx_split64(l, x->b) : filled(l, x->s);
+  if (lx_is(name, "vselect") || lx_is(name, "vselect_scalar")) {
+    lx_pair a = lx_split64(l, x->a), b = lx_is(name, "vselect") ? lx_split64(l, x->b) : filled(l, x->s);
     choose(l, a, x->m, a, b);
     lx_join64(l, x->d, a);
     return true;
   }
   for (size_t i = 0; i < AC_COUNT(paired); i++)
-    if (is(name, paired[i])) {
+    if (lx_is(name, paired[i])) {
       lx_pair p = lx_split64(l, x->a);
       int mark = l->reg;
       if (!on_pairs(l, name, x, p)) return false;

@@ -58,14 +58,12 @@ static void entries(ac_emit_ctx *c, ac_cpp *t) {
   }
 }
 
-static const char *arguments(const ac_emit_ctx *c) {
-  (void)c;
-  return "uint32_t cores, uint64_t ub, const int64_t *const *shapes, const int32_t *ranks, const double *attrs";
-}
+static const char arguments[] =
+    "uint32_t cores, uint64_t ub, const int64_t *const *shapes, const int32_t *ranks, const double *attrs";
 
 static void make_plan(ac_emit_ctx *c, ac_cpp *t) {
   size_t n = c->p->tensors.len;
-  ac_line(t, "static int32_t MakePlan(%s, %s &plan, char *msg, uint32_t len)", arguments(c), c->plan);
+  ac_line(t, "static int32_t MakePlan(%s, %s &plan, char *msg, uint32_t len)", arguments, c->plan);
   ac_open(t, "%s", "");
   ac_line(t, "ShapeView views[%zu];", n ? n : 1);
   ac_open(t, "for (int32_t i = 0; i < %zu; i++)", n);
@@ -94,7 +92,7 @@ static void make_plan(ac_emit_ctx *c, ac_cpp *t) {
 
 static void workspace(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "Bytes of workspace that a call needs. Arrays: inputs, then outputs.");
-  ac_line(t, "extern \"C\" int32_t %s_workspace(%s, int64_t *bytes,", c->p->op, arguments(c));
+  ac_line(t, "extern \"C\" int32_t %s_workspace(%s, int64_t *bytes,", c->p->op, arguments);
   ac_line(t, "    char *msg, uint32_t len)");
   ac_open(t, "%s", "");
   ac_line(t, "%s plan;", c->plan);
@@ -131,7 +129,7 @@ static void launch_path(ac_emit_ctx *c, ac_cpp *t, const ac_apath *x, const char
 
 static void run(ac_emit_ctx *c, ac_cpp *t) {
   ac_comment(t, "Plans and launches one call; returns 0, or 1 with the reason in msg.");
-  ac_line(t, "extern \"C\" int32_t %s_run(%s, void *const *data,", c->p->op, arguments(c));
+  ac_line(t, "extern \"C\" int32_t %s_run(%s, void *const *data,", c->p->op, arguments);
   ac_line(t, "    void *workspace, void *stream, char *msg, uint32_t len)");
   ac_open(t, "%s", "");
   ac_line(t, "%s plan;", c->plan);
@@ -337,9 +335,9 @@ char *ac_direct_binding(ac_emit_ctx *c) {
               "\"tiling/platform/platform_ascendc.h\"\n#include <cmath>\n#include <cstdint>\n#include "
               "<cstdio>\n#include <tuple>");
   ac_line(&t, "%s", "");
-  ac_line(&t, "extern \"C\" int32_t %s_workspace(%s, int64_t *bytes,", c->p->op, arguments(c));
+  ac_line(&t, "extern \"C\" int32_t %s_workspace(%s, int64_t *bytes,", c->p->op, arguments);
   ac_line(&t, "    char *msg, uint32_t len);");
-  ac_line(&t, "extern \"C\" int32_t %s_run(%s, void *const *data,", c->p->op, arguments(c));
+  ac_line(&t, "extern \"C\" int32_t %s_run(%s, void *const *data,", c->p->op, arguments);
   ac_line(&t, "    void *workspace, void *stream, char *msg, uint32_t len);");
   ac_line(&t, "%s", "");
   ac_line(&t, "namespace {");

@@ -20,7 +20,7 @@ typedef struct {
   ac_dtype acc; /* dtype of the work; AC_NODTYPE: the scalar unit does it */
 } way;
 
-static way way_of(const ac_rows *r, const ac_astmt *s, ac_dtype d) {
+static way way_of(const ac_astmt *s, ac_dtype d) {
   static const struct {
     ac_inst op, whole;
     ac_aekind scalar;
@@ -29,7 +29,6 @@ static way way_of(const ac_rows *r, const ac_astmt *s, ac_dtype d) {
              {AC_I_MIN, AC_I_WHOLE_MIN, AC_AE_MIN},
              {AC_I_MUL, AC_INST_COUNT, AC_AE_MUL}};
   int i = s->prim - AC_P_REDUCE_SUM;
-  (void)r;
   way w = {ops[i].op, ops[i].whole, ops[i].scalar, AC_NODTYPE};
   if (ac_dtypes[d].cls == AC_FLOATING)
     w.acc = AC_F32;
@@ -207,7 +206,7 @@ static void scalars(ac_rows *r, way w, O to, O src, X *n, X *next, X *count, X *
   ac_rows_end(r, outer);
 }
 
-static bool one_axis(ac_rows *r, const ac_astmt *s, way w, O to, O src, int axis) {
+static void one_axis(ac_rows *r, way w, O to, O src, int axis) {
   const ac_aview *v = src.nd;
   int last = v->rank - 1, lanes = axis == last ? last - 1 : last;
   unsigned inside = 1u << axis | (lanes >= 0 ? 1u << lanes : 0);
@@ -220,16 +219,14 @@ static bool one_axis(ac_rows *r, const ac_astmt *s, way w, O to, O src, int axis
   else
     columns(r, w, to, src, v->extent[axis], v->stride[axis], n);
   ac_rows_end(r, outer);
-  (void)s;
-  return true;
 }
 
 /* All axes: the last first, the results as one row after it. */
-static void all_axes(ac_rows *r, const ac_astmt *s, way w, O to, O src) {
+static void all_axes(ac_rows *r, way w, O to, O src) {
   const ac_aview *v = src.nd;
   int last = v->rank - 1;
   if (last == 0) {
-    one_axis(r, s, w, to, src, 0);
+    one_axis(r, w, to, src, 0);
     return;
   }
   X *room = xi(r, 1), *n = xi(r, 1);
@@ -247,7 +244,7 @@ static void all_axes(ac_rows *r, const ac_astmt *s, way w, O to, O src) {
     step = xmul(r, step, v->extent[k]);
   }
   at.nd = &line;
-  one_axis(r, s, w, at, src, last);
+  one_axis(r, w, at, src, last);
   if (w.acc == AC_NODTYPE)
     scalars(r, w, to, inner, xi(r, 1), xi(r, 0), n, xi(r, 1));
   else
@@ -256,11 +253,11 @@ static void all_axes(ac_rows *r, const ac_astmt *s, way w, O to, O src) {
 
 void ac_rows_reduce(ac_rows *r, const ac_astmt *s) {
   O to = s->ops[0], src = s->ops[1];
-  way w = way_of(r, s, ac_rows_dtype(r, &src));
+  way w = way_of(s, ac_rows_dtype(r, &src));
   if (s->axis < 0)
-    all_axes(r, s, w, to, src);
+    all_axes(r, w, to, src);
   else
-    one_axis(r, s, w, to, src, s->axis);
+    one_axis(r, w, to, src, s->axis);
 }
 
 /* ---- the index of the largest or smallest ----

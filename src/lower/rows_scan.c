@@ -121,7 +121,6 @@ static void along_rows(ac_rows *r, const way *w, O to, O src, X *count, X *step,
 /* `count` rows one after another, n lanes. */
 static void down(ac_rows *r, const way *w, O to, O src, X *count, X *step, X *to_step, X *n) {
   O run = ac_rows_as(r, ac_rows_scratch(r, KEPT, xi(r, AC_ROWS_PIECE)), w->acc);
-  bool same = ac_rows_dtype(r, &src) == w->acc;
   X *c, *i;
   ac_ablock *outer = ac_rows_for(r, "acColumn", xi(r, 0), n, xi(r, AC_ROWS_PIECE), &c);
   X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, AC_ROWS_PIECE), xsub(r, n, c)));
@@ -131,7 +130,6 @@ static void down(ac_rows *r, const way *w, O to, O src, X *count, X *step, X *to
   X *at = turned(r, w, i, count);
   O from = ac_rows_at(r, src, xadd(r, xmul(r, at, step), c));
   take(r, wide, from, m); /* dst may be src */
-  (void)same;
   advance(r, w, ac_rows_at(r, to, xadd(r, xmul(r, at, to_step), c)), run, wide, i, m);
   ac_rows_end(r, body);
   ac_rows_end(r, outer);

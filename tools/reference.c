@@ -390,7 +390,7 @@ static bool has_row(const char *name) {
 static bool complete(void) {
   bool ok = true;
   static const char *const names[] = {
-#define P(id, name, sig, where, scratch) name,
+#define P(id, name, sig, where) name,
 #include "craft/prims.def"
 #undef P
   };
@@ -403,7 +403,7 @@ static bool complete(void) {
 
 static void words(void) {
   static const char *const all[] = {
-#define P(id, name, sig, where, scratch) "tl." name "(",
+#define P(id, name, sig, where) "tl." name "(",
 #include "craft/prims.def"
 #undef P
 #define A(name, to) "tl." name "(",

@@ -17,7 +17,7 @@ typedef struct ac_ctile ac_ctile;
 typedef struct ac_cview ac_cview;
 
 typedef enum {
-#define P(id, name, sig, where, scratch) id,
+#define P(id, name, sig, where) id,
 #include "craft/prims.def"
 #undef P
   AC_P_INST, /* an instruction of isa/insts.def; see ac_cexpr.inst */

@@ -6,9 +6,8 @@
 
 static const struct {
   const char *name, *sig, *where;
-  int scratch;
 } prims[] = {
-#define P(id, name, sig, where, scratch) [id] = {name, sig, where, scratch},
+#define P(id, name, sig, where) [id] = {name, sig, where},
 #include "craft/prims.def"
 #undef P
 };

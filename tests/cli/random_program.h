@@ -40,7 +40,6 @@ typedef struct {
   ac_dtype dst, src;
   bool in_place; /* dst may be a source */
   bool reads_dst;
-  int scratch;
 } random_op;
 typedef AC_VEC(random_op) random_ops;
 
@@ -103,8 +102,7 @@ static inline bool op_works(ac_arena *a, const random_op *o, bool in_place) {
   return plain_lower(a, &x, 0, &d);
 }
 
-static inline void try_op(ac_arena *a, random_ops *all, const char *name, const char *sig, bool reads_dst,
-                          int scratch) {
+static inline void try_op(ac_arena *a, random_ops *all, const char *name, const char *sig, bool reads_dst) {
   static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I32, AC_I16, AC_U16, AC_U32, AC_I8, AC_U8, AC_I64};
   const char *kinds = kinds_of(a, sig);
   bool cast = !strcmp(name, "cast");
@@ -113,7 +111,7 @@ static inline void try_op(ac_arena *a, random_ops *all, const char *name, const 
     for (size_t k = 0; k < AC_COUNT(dtypes); k++) {
       if (!cast && i != k) continue;
       ac_arena *probe = ac_arena_new();
-      random_op o = {name, kinds, dtypes[i], dtypes[k], false, reads_dst, scratch};
+      random_op o = {name, kinds, dtypes[i], dtypes[k], false, reads_dst};
       if (op_works(probe, &o, false)) {
         o.in_place = i == k && strchr(kinds, 'B') && op_works(probe, &o, true);
         ac_push(a, all, o);
@@ -126,9 +124,8 @@ static inline void try_op(ac_arena *a, random_ops *all, const char *name, const 
 static inline random_ops find_ops(ac_arena *a, ac_strvec *left_out) {
   static const struct {
     const char *name, *sig, *where;
-    int scratch;
   } prims[] = {
-#define P(id, name, sig, where, scratch) {name, sig, where, scratch},
+#define P(id, name, sig, where) {name, sig, where},
 #include "craft/prims.def"
 #undef P
   };
@@ -137,13 +134,13 @@ static inline random_ops find_ops(ac_arena *a, ac_strvec *left_out) {
     size_t f = (size_t)ac_insts[i].form, before = all.len;
     if (!ac_insts[i].dsl) continue;
     if (f < AC_COUNT(form_sigs) && form_sigs[f])
-      try_op(a, &all, ac_insts[i].dsl, form_sigs[f], ac_insts[i].flags & AC_INST_DST_IN, 0);
+      try_op(a, &all, ac_insts[i].dsl, form_sigs[f], ac_insts[i].flags & AC_INST_DST_IN);
     if (all.len == before) ac_push(a, left_out, ac_insts[i].dsl);
   }
   for (size_t i = 0; i < AC_COUNT(prims); i++) {
     size_t before = all.len;
     if (strcmp(prims[i].where, "c") != 0) continue;
-    try_op(a, &all, prims[i].name, prims[i].sig, false, prims[i].scratch);
+    try_op(a, &all, prims[i].name, prims[i].sig, false);
     if (all.len == before) ac_push(a, left_out, prims[i].name);
   }
   return all;

@@ -282,7 +282,7 @@ static void reference(void **unused) {
   open_world(&w);
   char *page = read_text(w.a, AC_SOURCE_DIR "/docs/craft.md");
   static const char *const names[] = {
-#define P(id, name, sig, where, scratch) name,
+#define P(id, name, sig, where) name,
 #include "craft/prims.def"
 #undef P
 #define I(id, dsl, asc, form, dtypes, pipe, cost, flags, ulp, half, src) dsl,

@@ -95,20 +95,7 @@ static ac_atensor *stage(align *l, ac_dtype d) {
   const char *name = ac_sprintf(a, "acOne%s", ac_dtypes[d].name);
   for (size_t i = 0; i < l->k->handles.len; i++)
     if (!strcmp(l->k->handles.data[i]->name, name)) return l->k->handles.data[i];
-  ac_abuffer b = {.name = ac_sprintf(a, "%sBuf", name),
-                  .buffer = name,
-                  .mem = AC_MEM_VECCALC,
-                  .dtype = d,
-                  .depth = 1,
-                  .elements = ac_ae_int(a, 32 / ac_dtypes[d].bytes),
-                  .round_to = 32,
-                  .loc = l->k->loc};
-  ac_push(a, &l->k->buffers, b);
-  ac_atensor *t = AC_NEW(a, ac_atensor);
-  t->name = name;
-  t->buffer = (int)l->k->buffers.len - 1;
-  ac_push(a, &l->k->handles, t);
-  return t;
+  return ac_lower_scratch(a, l->k, name, ac_ae_int(a, 32 / ac_dtypes[d].bytes), d, 32);
 }
 
 static ac_astmt *order(align *l, ac_ablock *out, ac_event e, ac_loc loc) {

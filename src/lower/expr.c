@@ -428,6 +428,34 @@ ac_astmt *ac_as_comment(ac_arena *a, const char *text, ac_loc loc) {
   s->text = text;
   return s;
 }
+ac_atensor *ac_lower_scratch(ac_arena *a, ac_akernel *k, const char *name, ac_aexpr *elements, ac_dtype d,
+                             int round_to) {
+  ac_abuffer b = {.name = ac_sprintf(a, "%sBuf", name),
+                  .buffer = name,
+                  .mem = AC_MEM_VECCALC,
+                  .dtype = d,
+                  .depth = 1,
+                  .elements = elements,
+                  .round_to = round_to,
+                  .loc = k->loc};
+  ac_push(a, &k->buffers, b);
+  ac_atensor *t = AC_NEW(a, ac_atensor);
+  t->name = name;
+  t->buffer = (int)k->buffers.len - 1;
+  ac_push(a, &k->handles, t);
+  return t;
+}
+void ac_lower_get(ac_arena *a, ac_amethod *m, ac_atensor *const *get, size_t n, ac_loc loc) {
+  ac_ablock out = {0};
+  for (size_t i = 0; i < n; i++) {
+    if (!get[i]) continue;
+    ac_astmt *s = ac_as_new(a, AC_AS_GET, loc);
+    s->tensor = get[i];
+    ac_push(a, &out, s);
+  }
+  for (size_t i = 0; i < m->body.len; i++) ac_push(a, &out, m->body.data[i]);
+  m->body = out;
+}
 void ac_as_walk(ac_ablock *b, void (*f)(void *, ac_astmt *), void *user) {
   for (size_t i = 0; i < b->len; i++) {
     f(user, b->data[i]);

@@ -92,6 +92,11 @@ char *ac_lower_pascal(ac_arena *a, const char *snake);
 /* ---- statements ---- */
 ac_astmt *ac_as_new(ac_arena *a, ac_askind k, ac_loc loc);
 ac_astmt *ac_as_comment(ac_arena *a, const char *text, ac_loc loc);
+/* A TBuf that the compiler adds to the kernel, and its tensor. */
+ac_atensor *ac_lower_scratch(ac_arena *a, ac_akernel *k, const char *name, ac_aexpr *elements, ac_dtype d,
+                             int round_to);
+/* At the head of the method these tensors are got; NULL ones are left out. */
+void ac_lower_get(ac_arena *a, ac_amethod *m, ac_atensor *const *get, size_t n, ac_loc loc);
 
 /* ---- converting DSL expressions (convert.c) ---- */
 typedef struct {

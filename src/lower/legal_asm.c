@@ -59,25 +59,6 @@ lv lx_mask_operand(legal *l, const ac_aoperand *o) {
   return (lv){.t = o->tensor, .off = off, .own = AC_U8, .d = AC_U8};
 }
 
-static ac_atensor *pool(legal *l) {
-  if (!l->pool) {
-    ac_abuffer b = {.name = "acScratchBuf",
-                    .buffer = "acScratch",
-                    .mem = AC_MEM_VECCALC,
-                    .dtype = AC_F32,
-                    .depth = 1,
-                    .elements = lx_int(l, 0),
-                    .round_to = 256,
-                    .loc = l->k->loc};
-    ac_push(l->c->a, &l->k->buffers, b);
-    l->pool = AC_NEW(l->c->a, ac_atensor);
-    l->pool->name = "acScratch";
-    l->pool->buffer = (int)l->k->buffers.len - 1;
-    ac_push(l->c->a, &l->k->handles, l->pool);
-  }
-  return l->pool;
-}
-
 static lv reg(legal *l, ac_dtype d, int bytes) {
   static ac_atensor none; /* of the first run */
   lv v = {.t = &none, .own = d, .d = d};
@@ -85,7 +66,8 @@ static lv reg(legal *l, ac_dtype d, int bytes) {
   l->reg += bytes;
   if (l->reg > l->most) l->most = l->reg;
   if (!l->measure) {
-    v.t = pool(l);
+    if (!l->pool) l->pool = ac_lower_scratch(l->c->a, l->k, "acScratch", lx_int(l, 0), AC_F32, 256);
+    v.t = l->pool;
     l->used_pool = true;
   }
   if (at) v.off = lx_int(l, at);

@@ -9,23 +9,6 @@
 
 /* ---- scratch ---- */
 
-static ac_atensor *tensor(legal *l, const char *name, ac_aexpr *elements, ac_dtype d) {
-  ac_abuffer b = {.name = ac_sprintf(l->c->a, "%sBuf", name),
-                  .buffer = name,
-                  .mem = AC_MEM_VECCALC,
-                  .dtype = d,
-                  .depth = 1,
-                  .elements = elements,
-                  .round_to = 32,
-                  .loc = l->k->loc};
-  ac_push(l->c->a, &l->k->buffers, b);
-  ac_atensor *t = AC_NEW(l->c->a, ac_atensor);
-  t->name = name;
-  t->buffer = (int)l->k->buffers.len - 1;
-  ac_push(l->c->a, &l->k->handles, t);
-  return t;
-}
-
 static ac_aexpr *capacity(legal *l, const ac_atensor *t) {
   return l->k->buffers.data[t->buffer].elements;
 }
@@ -171,7 +154,7 @@ static void reduction(legal *l, ac_astmt *s) {
   }
   ac_dtype d = src->dtype;
   if (!l->work)
-    l->work = tensor(l, "acWork", n, d);
+    l->work = ac_lower_scratch(a, l->k, "acWork", n, d, 32);
   else {
     ac_abuffer *b = &l->k->buffers.data[l->work->buffer];
     if (b->dtype != d) { /* one buffer serves both: count the larger elements */
@@ -229,12 +212,6 @@ static void block(legal *l, ac_ablock *b) {
   *b = out;
 }
 
-static void get(legal *l, ac_ablock *b, ac_atensor *t, ac_loc loc) {
-  ac_astmt *s = ac_as_new(l->c->a, AC_AS_GET, loc);
-  s->tensor = t;
-  ac_push(l->c->a, b, s);
-}
-
 bool ac_lower_legalise(ac_lower_ctx *c) {
   for (size_t i = 0; i < c->p->kernels.len; i++) {
     legal l = {.c = c, .k = c->p->kernels.data[i], .ok = true};
@@ -243,11 +220,8 @@ bool ac_lower_legalise(ac_lower_ctx *c) {
       l.used_pool = l.used_work = false;
       block(&l, &method->body);
       if (!l.ok) return false;
-      ac_ablock out = {0};
-      if (l.used_pool) get(&l, &out, l.pool, l.k->loc);
-      if (l.used_work) get(&l, &out, l.work, l.k->loc);
-      for (size_t s = 0; s < method->body.len; s++) ac_push(c->a, &out, method->body.data[s]);
-      method->body = out;
+      ac_atensor *const used[] = {l.used_pool ? l.pool : NULL, l.used_work ? l.work : NULL};
+      ac_lower_get(c->a, method, used, AC_COUNT(used), l.k->loc);
     }
   }
   return true;

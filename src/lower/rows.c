@@ -45,20 +45,8 @@ static void grow(ac_rows *r, ac_atensor *t, X *n) {
 O ac_rows_scratch(ac_rows *r, int i, X *floats) {
   if (!r->scratch[i]) {
     const char *name = ac_sprintf(r->c->a, "acSpare%d", i);
-    ac_abuffer b = {.name = ac_sprintf(r->c->a, "%sBuf", name),
-                    .buffer = name,
-                    .mem = AC_MEM_VECCALC,
-                    .dtype = AC_F32,
-                    .depth = 1,
-                    .elements = floats,
-                    .round_to = 256,
-                    .first = true,
-                    .loc = r->k->loc};
-    ac_push(r->c->a, &r->k->buffers, b);
-    ac_atensor *t = r->scratch[i] = AC_NEW(r->c->a, ac_atensor);
-    t->name = name;
-    t->buffer = (int)r->k->buffers.len - 1;
-    ac_push(r->c->a, &r->k->handles, t);
+    r->scratch[i] = ac_lower_scratch(r->c->a, r->k, name, floats, AC_F32, 256);
+    r->k->buffers.data[r->scratch[i]->buffer].first = true;
   } else {
     grow(r, r->scratch[i], floats);
   }
@@ -395,15 +383,9 @@ bool ac_lower_rows(ac_lower_ctx *c) {
       memset(r.used, 0, sizeof r.used);
       block(&r, &method->body);
       if (!r.ok) return false;
-      ac_ablock out = {0};
-      for (int n = 0; n < AC_ROWS_SCRATCH; n++) {
-        if (!r.used[n]) continue;
-        ac_astmt *s = ac_as_new(c->a, AC_AS_GET, r.k->loc);
-        s->tensor = r.scratch[n];
-        ac_push(c->a, &out, s);
-      }
-      for (size_t s = 0; s < method->body.len; s++) ac_push(c->a, &out, method->body.data[s]);
-      method->body = out;
+      ac_atensor *used[AC_ROWS_SCRATCH];
+      for (int n = 0; n < AC_ROWS_SCRATCH; n++) used[n] = r.used[n] ? r.scratch[n] : NULL;
+      ac_lower_get(c->a, method, used, AC_ROWS_SCRATCH, r.k->loc);
     }
   }
   return true;

@@ -13,27 +13,16 @@ void ac_cpp_init(ac_cpp *t, ac_arena *a, const ac_program *p) {
   t->p = p;
   ac_buf_init(&t->b, a);
 }
-static void line(ac_cpp *t, const char *tail, const char *fmt, va_list ap) {
-  static const char blanks[] = "                                                                ";
-  size_t start = t->b.len, indent = (size_t)(t->indent < 16 ? t->indent : 16) * 4;
-  ac_putn(&t->b, blanks, indent);
-  for (int i = 16; i < t->indent; i++) ac_putn(&t->b, blanks, 4);
-  size_t text = t->b.len;
-  ac_vprintf(&t->b, fmt, ap);
-  if (t->b.len == text && !*tail) t->b.len = start;                   /* an empty line */
-  ac_puts(&t->b, t->b.len == text && *tail == ' ' ? tail + 1 : tail); /* a brace on its own line */
-  ac_putn(&t->b, "\n", 1);
-}
 void ac_line(ac_cpp *t, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  line(t, "", fmt, ap);
+  ac_put_line(&t->b, t->indent * 4, "", fmt, ap);
   va_end(ap);
 }
 void ac_open(ac_cpp *t, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  line(t, " {", fmt, ap);
+  ac_put_line(&t->b, t->indent * 4, " {", fmt, ap);
   va_end(ap);
   t->indent++;
 }
@@ -234,7 +223,7 @@ static void repeats(ac_cpp *t, const ac_astmt *s) {
   ac_buf o;
   ac_buf_init(&o, t->a);
   ac_printf(&o, "AscendC::%s(", i->asc);
-  ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+  ac_dtype d = ac_operand_dtype(t->k, &s->ops[0]);
   for (int n = 0; n < s->n_ops; n++)
     ac_printf(&o, "%s%s", n ? ", " : "",
               s->ops[n].tensor ? tensor_at(t, s->ops[n].tensor, s->ops[n].offset, s->ops[n].view)
@@ -275,7 +264,7 @@ static bool special(ac_cpp *t, const ac_astmt *s) {
     if (o[n].tensor) x[n] = tensor_at(t, o[n].tensor, o[n].offset, o[n].view);
   const char *n = s->count ? ac_cpp_expr(t, s->count) : "0";
   if (!o[0].tensor) return false;
-  ac_dtype d = o[0].view != AC_NODTYPE ? o[0].view : dtype_of(t, o[0].tensor);
+  ac_dtype d = ac_operand_dtype(t->k, &o[0]);
   switch (ac_insts[s->inst].form) {
   case AC_FORM_INDEX:
     ac_line(t, "AscendC::CreateVecIndex(%s, %s, static_cast<uint32_t>(%s));%s", x[0], scalar(t, o[1].scalar, d), n,
@@ -311,7 +300,7 @@ static void instruction(ac_cpp *t, const ac_astmt *s) {
   if (special(t, s)) return;
   bool compare = i->form == AC_FORM_COMPARE || i->form == AC_FORM_COMPARE_S;
   const ac_aoperand *typed = &s->ops[compare ? 1 : 0];
-  ac_dtype d = typed->view != AC_NODTYPE ? typed->view : dtype_of(t, typed->tensor);
+  ac_dtype d = ac_operand_dtype(t->k, typed);
   ac_buf b;
   ac_buf_init(&b, t->a);
   ac_printf(&b, "AscendC::%s(", i->asc);
@@ -464,9 +453,7 @@ static void get_value(ac_cpp *t, const ac_astmt *s) {
                          ? ac_sprintf(t->a, "%s.GetValue(%s)", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
                                       s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0")
                          : ac_sprintf(t->a, "%s.GetValue(%s)", t->k->gms.data[s->gm].name, ac_cpp_expr(t, s->value));
-  ac_dtype d = !s->n_ops                      ? t->k->gms.data[s->gm].dtype
-               : s->ops[0].view != AC_NODTYPE ? s->ops[0].view
-                                              : dtype_of(t, s->ops[0].tensor);
+  ac_dtype d = s->n_ops ? ac_operand_dtype(t->k, &s->ops[0]) : t->k->gms.data[s->gm].dtype;
   if (d == AC_BF16) from = ac_sprintf(t->a, "AscendC::ToFloat(%s)", from);
   ac_line(t, "%s %s = static_cast<%s>(%s);%s", type_name(s->var.type), s->var.name, type_name(s->var.type), from,
           trail(t, s));
@@ -507,7 +494,7 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   case AC_AS_INST: instruction(t, s); return;
   case AC_AS_GETVALUE: get_value(t, s); return;
   case AC_AS_SETVALUE: {
-    ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+    ac_dtype d = ac_operand_dtype(t->k, &s->ops[0]);
     ac_line(t, "%s.SetValue(%s, %s);", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
             s->ops[0].offset ? ac_cpp_expr(t, s->ops[0].offset) : "0", scalar(t, s->value, d));
     return;
@@ -663,7 +650,7 @@ static void init(ac_cpp *t, const ac_akernel *k) {
         ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
     if (b->mem == AC_MEM_VECCALC)
       ac_line(t, "pipe->InitBuffer(%s, %s);%s", b->name, bytes, tenants(t, k, (int)i));
-    else if (b->depth == 2 && !b->pinned)
+    else if (ac_two_slots(b))
       ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s), %s);", b->name,
               t->p->fields.data[k->buffer_num].name, bytes);
     else

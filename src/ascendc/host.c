@@ -228,7 +228,7 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
   ac_line(t, "Checked fixed = 0, doubled = 0; // bytes of UB; of those that may come twice");
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *q = &k->buffers.data[i];
-    bool twice = q->depth == 2 && !q->pinned && q->mem != AC_MEM_VECCALC;
+    bool twice = ac_two_slots(q);
     if (q->home) continue;
     doubles |= twice;
     const char *bytes = ac_sprintf(c->a, "BufferBytes(%s, %d, %d)", ac_cpp_expr(t, bind(&b, q->elements)),

@@ -99,6 +99,8 @@ void ac_puts(ac_buf *b, const char *s);
 void ac_putn(ac_buf *b, const char *s, size_t n);
 void ac_printf(ac_buf *b, const char *fmt, ...) AC_PRINTF(2, 3);
 void ac_vprintf(ac_buf *b, const char *fmt, va_list ap) AC_PRINTF(2, 0);
+/* A line of source: blanks, the text, `tail`, a newline. Empty text: no blanks without a tail, and a tail without its leading blank. */
+void ac_put_line(ac_buf *b, int blanks, const char *tail, const char *fmt, va_list ap) AC_PRINTF(4, 0);
 /* Shortest decimal text that reads back as the same double; always has '.', 'e', "inf" or "nan". */
 void ac_put_double(ac_buf *b, double v);
 const char *ac_buf_str(ac_buf *b); /* "" when empty */

@@ -55,6 +55,19 @@ void ac_printf(ac_buf *b, const char *fmt, ...) {
   va_end(ap);
 }
 
+void ac_put_line(ac_buf *b, int blanks, const char *tail, const char *fmt, va_list ap) {
+  static const char room[] = "                                                                ";
+  const int most = (int)sizeof room - 1;
+  size_t start = b->len;
+  for (int left = blanks; left > 0; left -= most) ac_putn(b, room, (size_t)(left < most ? left : most));
+  size_t text = b->len;
+  ac_vprintf(b, fmt, ap);
+  bool empty = b->len == text;
+  if (empty && !*tail) b->len = start;
+  ac_puts(b, empty && *tail == ' ' ? tail + 1 : tail);
+  ac_putn(b, "\n", 1);
+}
+
 void ac_put_double(ac_buf *b, double v) {
   if (isnan(v)) {
     ac_puts(b, "nan");

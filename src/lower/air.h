@@ -341,6 +341,15 @@ typedef struct {
   bool deterministic;            /* the tiling code asks for it (AC_AE_DETERMINISTIC) */
 } ac_program;
 
+/* Element type of a tensor operand: its view, else its buffer's. */
+static inline ac_dtype ac_operand_dtype(const ac_akernel *k, const ac_aoperand *o) {
+  return o->view != AC_NODTYPE ? o->view : k->buffers.data[o->tensor->buffer].dtype;
+}
+/* A queue of two slots, or one where two do not fit: the tiling code decides. */
+static inline bool ac_two_slots(const ac_abuffer *b) {
+  return b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
+}
+
 /* C-like text of the whole program, for --dump and golden files. */
 char *ac_air_text(ac_arena *a, const ac_program *p);
 /* The map of UB of each launch: offsets, bytes, slots, who holds them when (memory.c). */

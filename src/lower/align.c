@@ -302,7 +302,7 @@ static void block(align *l, ac_ablock *b) {
       continue;
     }
     if (s->kind == AC_AS_INST && (ac_insts[s->inst].flags & AC_INST_MASK_PAD)) {
-      ac_dtype d = s->ops[1].view != AC_NODTYPE ? s->ops[1].view : dtype_of(l, s->ops[1].tensor);
+      ac_dtype d = ac_operand_dtype(l->k, &s->ops[1]);
       int lanes = 256 / ac_dtypes[d].bytes;
       if (!ac_ae_multiple(s->count, lanes))
         s->count = ac_ae_bin(l->c->a, AC_AE_ALIGN_UP, s->count, ac_ae_int(l->c->a, lanes));

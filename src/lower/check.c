@@ -337,7 +337,7 @@ static void lanes_only(void *user, ac_astmt *s) {
 /* ---- legalise: only instructions, of dtypes that they have ---- */
 
 static ac_dtype dtype_of(check *c, const ac_aoperand *o) {
-  ac_dtype d = o->view != AC_NODTYPE ? o->view : c->k->buffers.data[o->tensor->buffer].dtype;
+  ac_dtype d = ac_operand_dtype(c->k, o);
   return d == AC_BOOL ? AC_U8 : d; /* a bool is a byte */
 }
 

@@ -44,11 +44,10 @@ static ac_aexpr *rescale(legal *l, ac_aexpr *off, int from, int to) {
 /* ---- values ---- */
 
 lv lx_operand(legal *l, const ac_aoperand *o) {
-  ac_dtype d = plain(o->view != AC_NODTYPE ? o->view : buffer_dtype(l, o->tensor));
+  ac_dtype own = ac_operand_dtype(l->k, o), d = plain(own);
   ac_aexpr *off = o->offset;
   if (l->first) off = off ? ac_ae_bin(l->c->a, AC_AE_ADD, off, l->first) : l->first;
-  bool boolean = (o->view != AC_NODTYPE ? o->view : l->k->buffers.data[o->tensor->buffer].dtype) == AC_BOOL;
-  return (lv){.t = o->tensor, .off = off, .own = d, .d = d, .boolean = boolean};
+  return (lv){.t = o->tensor, .off = off, .own = d, .d = d, .boolean = own == AC_BOOL};
 }
 lv lx_mask_operand(legal *l, const ac_aoperand *o) {
   ac_aexpr *off = o->offset; /* bytes; a piece starts at a multiple of 256 lanes */

@@ -48,12 +48,8 @@ static bool run(legal *l, const ac_astmt *s) {
   return lx_element(l, name_of(s), &x);
 }
 
-static ac_dtype dtype_of(legal *l, const ac_aoperand *o) {
-  return o->view != AC_NODTYPE ? o->view : l->k->buffers.data[o->tensor->buffer].dtype;
-}
-
 static void refuse(legal *l, const ac_astmt *s) { /* the checker knows the same table, elems.def */
-  ac_dtype d = dtype_of(l, &s->ops[0]);
+  ac_dtype d = ac_operand_dtype(l->k, &s->ops[0]);
   ac_error(l->c->d, AC0600, s->loc, "tl.%s of '%s' has no form in %s", name_of(s), s->ops[0].tensor->name,
            ac_dtypes[d].name);
   l->ok = false;
@@ -172,7 +168,7 @@ static void reduction(legal *l, ac_astmt *s) {
 
 /* DataCopy inside UB moves whole 32-byte blocks; other counts are recipes that move bits. */
 static bool whole_blocks(legal *l, const ac_astmt *s) {
-  return ac_ae_multiple(s->count, 32 / ac_dtypes[dtype_of(l, &s->ops[0])].bytes);
+  return ac_ae_multiple(s->count, 32 / ac_dtypes[ac_operand_dtype(l->k, &s->ops[0])].bytes);
 }
 
 /* ---- the pass ---- */
@@ -191,8 +187,8 @@ static bool legal_already(legal *l, const ac_astmt *s) {
   ac_form f = ac_insts[s->inst].form;
   if (f == AC_FORM_COPY) return whole_blocks(l, s);
   bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
-  ac_dtype d = dtype_of(l, &s->ops[compare ? 1 : 0]);
-  return ac_lower_has(s, d, f == AC_FORM_CAST ? dtype_of(l, &s->ops[1]) : d);
+  ac_dtype d = ac_operand_dtype(l->k, &s->ops[compare ? 1 : 0]);
+  return ac_lower_has(s, d, f == AC_FORM_CAST ? ac_operand_dtype(l->k, &s->ops[1]) : d);
 }
 
 static void block(legal *l, ac_ablock *b) {

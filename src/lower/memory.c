@@ -142,9 +142,8 @@ static void launch_map(map *m, ac_buf *t) {
     const ac_abuffer *b = &m->k->buffers.data[i];
     if (b->home || b->first != (turn < n)) continue;
     size s = bytes_of(m, b);
-    bool twice = b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
     ac_printf(t, "  %10s %10s %5s  %-8s %s\n", number(m, at), number(m, s),
-              twice ? "1|2" : ac_sprintf(m->a, "%d", b->depth), where[b->mem], holds(m, i));
+              ac_two_slots(b) ? "1|2" : ac_sprintf(m->a, "%d", b->depth), where[b->mem], holds(m, i));
     at = binary(AC_AE_ADD, at, binary(AC_AE_MUL, s, (size){b->depth, true}));
   }
   ac_printf(t, "  %10s             total", number(m, at));

@@ -12,7 +12,7 @@
 /* ---- operands ---- */
 
 ac_dtype ac_rows_dtype(const ac_rows *r, const O *o) {
-  return o->view != AC_NODTYPE || !o->tensor ? o->view : r->k->buffers.data[o->tensor->buffer].dtype;
+  return o->tensor ? ac_operand_dtype(r->k, o) : o->view;
 }
 
 O ac_rows_at(ac_rows *r, O o, X *elements) {

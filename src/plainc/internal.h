@@ -50,6 +50,8 @@ char *ac_pc_signature(ac_arena *a, const ac_program *p); /* of the operator's fu
 const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from);
 /* The same of the forms that only pass "rows" emits (rows.c); NULL: not one of them. */
 const char *ac_pc_rows(ac_pc *t, const ac_astmt *s, ac_dtype d);
+/* Notes a function of that name for ac_pc.uses, if it is not there. Returns the name. */
+const char *ac_pc_use(ac_pc *t, const char *name, const char *text);
 /* The functions of ac_pc.uses and the helpers that `text` and they call. */
 char *ac_pc_runtime(ac_pc *t, const char *text);
 

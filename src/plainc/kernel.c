@@ -127,9 +127,8 @@ static void instruction(ac_pc *t, const ac_astmt *s) {
     ac_pc_fail(t, s->loc, "%s without a destination", i->asc);
     return;
   }
-  ac_dtype d = typed->view != AC_NODTYPE ? typed->view : dtype_of(t, typed->tensor), from = d;
-  if (i->form == AC_FORM_CAST && s->ops[1].tensor)
-    from = s->ops[1].view != AC_NODTYPE ? s->ops[1].view : dtype_of(t, s->ops[1].tensor);
+  ac_dtype d = ac_operand_dtype(t->k, typed), from = d;
+  if (i->form == AC_FORM_CAST && s->ops[1].tensor) from = ac_operand_dtype(t->k, &s->ops[1]);
   const char *f = ac_pc_rows(t, s, d);
   if (f) {
     of_rows(t, s, f, d);
@@ -205,7 +204,7 @@ static void get_value(ac_pc *t, const ac_astmt *s) {
   ac_dtype d;
   const char *from, *at;
   if (s->n_ops) {
-    d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+    d = ac_operand_dtype(t->k, &s->ops[0]);
     from = local(t, s->ops[0].tensor, NULL, AC_NODTYPE);
     at = s->ops[0].offset ? ac_pc_expr(t, s->ops[0].offset) : "0";
   } else {
@@ -283,7 +282,7 @@ static void statement(ac_pc *t, const ac_astmt *s) {
   case AC_AS_INST: instruction(t, s); return;
   case AC_AS_GETVALUE: get_value(t, s); return;
   case AC_AS_SETVALUE: {
-    ac_dtype d = s->ops[0].view != AC_NODTYPE ? s->ops[0].view : dtype_of(t, s->ops[0].tensor);
+    ac_dtype d = ac_operand_dtype(t->k, &s->ops[0]);
     ac_pc_line(t, "ac_put_%s(%s, %s, %s);%s", ac_pc_suffix(d), local(t, s->ops[0].tensor, NULL, AC_NODTYPE),
                s->ops[0].offset ? ac_pc_expr(t, s->ops[0].offset) : "0", scalar(t, s->value, d), tail);
     return;

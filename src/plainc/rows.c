@@ -4,27 +4,19 @@
 
 #include <string.h>
 
-static const char *add(ac_pc *t, const char *name, const char *text) {
-  for (size_t i = 0; i < t->uses.len; i++)
-    if (!strcmp(t->uses.data[i].name, name)) return name;
-  ac_pcfunc u = {name, text};
-  ac_push(t->a, &t->uses, u);
-  return name;
-}
-
 static const char *index_of(ac_pc *t, ac_dtype d) {
   const char *s = ac_pc_suffix(d), *n = ac_sprintf(t->a, "ac_index_%s", s),
              *lane = ac_dtypes[d].cls == AC_FLOATING ? "float" : "int64_t";
-  return add(t, n,
-             ac_sprintf(t->a,
-                        "static void %s(void *dst, %s first, int64_t n) {\n"
-                        "  for (int64_t i = 0; i < n; i++) ac_put_%s(dst, i, first + (%s)i);\n}\n",
-                        n, lane, s, lane));
+  return ac_pc_use(t, n,
+                   ac_sprintf(t->a,
+                              "static void %s(void *dst, %s first, int64_t n) {\n"
+                              "  for (int64_t i = 0; i < n; i++) ac_put_%s(dst, i, first + (%s)i);\n}\n",
+                              n, lane, s, lane));
 }
 
 static const char *gather(ac_pc *t, int size) {
   const char *n = ac_sprintf(t->a, "ac_gather_%d", size);
-  return add(
+  return ac_pc_use(
       t, n,
       ac_sprintf(t->a,
                  "static void %s(void *dst, const void *src, const void *offsets, int64_t base, int64_t n) {\n"
@@ -36,19 +28,20 @@ static const char *gather(ac_pc *t, int size) {
 /* Distances in blocks of 32 bytes; `block` 0: one block for a whole row. */
 static const char *rows(ac_pc *t, int size) {
   const char *n = ac_sprintf(t->a, "ac_rows_%d", size);
-  return add(t, n,
-             ac_sprintf(t->a,
-                        "static void %s(void *dst, const void *src, int64_t lanes, int64_t rows, int64_t to, int64_t "
-                        "from, int block) {\n"
-                        "  for (int64_t r = 0; r < rows; r++)\n    for (int64_t i = 0; i < lanes; i++)\n"
-                        "      memmove((char *)dst + r * to * 32 + i * %d,\n"
-                        "              (const char *)src + r * from * 32 + (block ? i : i %% %d) * %d, %d);\n}\n",
-                        n, size, 32 / size, size, size));
+  return ac_pc_use(
+      t, n,
+      ac_sprintf(t->a,
+                 "static void %s(void *dst, const void *src, int64_t lanes, int64_t rows, int64_t to, int64_t "
+                 "from, int block) {\n"
+                 "  for (int64_t r = 0; r < rows; r++)\n    for (int64_t i = 0; i < lanes; i++)\n"
+                 "      memmove((char *)dst + r * to * 32 + i * %d,\n"
+                 "              (const char *)src + r * from * 32 + (block ? i : i %% %d) * %d, %d);\n}\n",
+                 n, size, 32 / size, size, size));
 }
 
 static const char *blocks(ac_pc *t, int size) {
   const char *n = ac_sprintf(t->a, "ac_blocks_%d", size);
-  return add(
+  return ac_pc_use(
       t, n,
       ac_sprintf(
           t->a,
@@ -78,7 +71,7 @@ static const char *whole(ac_pc *t, ac_inst inst, ac_dtype d) {
                        "ac_get_%s(row, i);\n"
                        "      if (x != x ? v == v : x %s v) v = x;\n    }\n",
                        s, s, inst == AC_I_WHOLE_MAX ? ">" : "<");
-  return add(
+  return ac_pc_use(
       t, n,
       ac_sprintf(
           t->a,
@@ -91,12 +84,13 @@ static const char *whole(ac_pc *t, ac_inst inst, ac_dtype d) {
 
 static const char *fixed(ac_pc *t, ac_form f) {
   if (f == AC_FORM_TILE)
-    return add(t, "ac_tile_2",
-               ac_strdup(t->a, "static void ac_tile_2(void *dst, const void *src) {\n"
+    return ac_pc_use(t, "ac_tile_2",
+                     ac_strdup(t->a,
+                               "static void ac_tile_2(void *dst, const void *src) {\n"
                                "  for (int i = 0; i < 256; i++) memcpy((char *)dst + 2 * (i % 16 * 16 + i / 16), "
                                "(const char *)src + 2 * i, 2);\n}\n"));
   if (f == AC_FORM_SORT)
-    return add(
+    return ac_pc_use(
         t, "ac_sort_32",
         ac_strdup(t->a, "static void ac_sort_32(void *dst, const void *src, const void *numbers, int64_t repeats) {\n"
                         "  for (int64_t r = 0; r < repeats; r++) {\n    int at[32];\n    for (int i = 0; i < 32; "
@@ -107,7 +101,7 @@ static const char *fixed(ac_pc *t, ac_form f) {
                         "      memcpy((char *)dst + (r * 32 + i) * 8, (const char *)src + (r * 32 + at[i]) * 4, 4);\n"
                         "      memcpy((char *)dst + (r * 32 + i) * 8 + 4, (const char *)numbers + (r * 32 + at[i]) * "
                         "4, 4);\n    }\n  }\n}\n"));
-  return add(
+  return ac_pc_use(
       t, "ac_merge",
       ac_strdup(
           t->a,
@@ -121,14 +115,15 @@ static const char *fixed(ac_pc *t, ac_form f) {
 
 static const char *pick(ac_pc *t, int size, bool mask) {
   const char *n = ac_sprintf(t->a, "ac_pick_%s%d", mask ? "mask_" : "", size);
-  return add(t, n,
-             ac_sprintf(t->a,
-                        "static int64_t %s(void *dst, const void *src, %s, int64_t n) {\n  int64_t kept = 0;\n"
-                        "  for (int64_t i = 0; i < n; i++)\n    if (%s) memmove((char *)dst + kept++ * %d, (const "
-                        "char *)src + i * %d, %d);\n"
-                        "  return kept;\n}\n",
-                        n, mask ? "const void *mask" : "int64_t pattern",
-                        mask ? "ac_get_u8(mask, i / 8) >> i % 8 & 1" : "i % 2 == pattern - 1", size, size, size));
+  return ac_pc_use(
+      t, n,
+      ac_sprintf(t->a,
+                 "static int64_t %s(void *dst, const void *src, %s, int64_t n) {\n  int64_t kept = 0;\n"
+                 "  for (int64_t i = 0; i < n; i++)\n    if (%s) memmove((char *)dst + kept++ * %d, (const "
+                 "char *)src + i * %d, %d);\n"
+                 "  return kept;\n}\n",
+                 n, mask ? "const void *mask" : "int64_t pattern",
+                 mask ? "ac_get_u8(mask, i / 8) >> i % 8 & 1" : "i % 2 == pattern - 1", size, size, size));
 }
 
 const char *ac_pc_rows(ac_pc *t, const ac_astmt *s, ac_dtype d) {

@@ -506,6 +506,17 @@ static char *lower_case(ac_arena *a, const char *s) {
   return r;
 }
 
+static bool used(const ac_pc *t, const char *name) {
+  for (size_t i = 0; i < t->uses.len; i++)
+    if (!strcmp(t->uses.data[i].name, name)) return true;
+  return false;
+}
+const char *ac_pc_use(ac_pc *t, const char *name, const char *text) {
+  ac_pcfunc u = {name, text};
+  if (!used(t, name)) ac_push(t->a, &t->uses, u);
+  return name;
+}
+
 const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from) {
   const ac_inst_info *info = &ac_insts[s->inst];
   ac_form f = info->form;
@@ -519,8 +530,7 @@ const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from) {
   if (f == AC_FORM_CAST) name = ac_sprintf(t->a, "%s_%s_%s", name, ac_pc_suffix(from), round_names[s->round]);
   if (f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S) name = ac_sprintf(t->a, "%s_%s", name, compare_names[s->cmp]);
   if (f == AC_FORM_SELECT_S) name = ac_sprintf(t->a, "%s_scalar", name);
-  for (size_t i = 0; i < t->uses.len; i++)
-    if (!strcmp(t->uses.data[i].name, name)) return name;
+  if (used(t, name)) return name;
   ac_buf b;
   ac_buf_init(&b, t->a);
   switch (f) {
@@ -536,7 +546,5 @@ const char *ac_pc_inst(ac_pc *t, const ac_astmt *s, ac_dtype d, ac_dtype from) {
     break;
   default: elementwise(t, &b, name, s->inst, d); break;
   }
-  ac_pcfunc u = {name, ac_strdup(t->a, ac_buf_str(&b))};
-  ac_push(t->a, &t->uses, u);
-  return name;
+  return ac_pc_use(t, name, ac_strdup(t->a, ac_buf_str(&b)));
 }

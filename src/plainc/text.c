@@ -7,23 +7,16 @@
 
 /* ---- lines ---- */
 
-static void line(ac_pc *t, const char *tail, const char *fmt, va_list ap) {
-  char *s = ac_vsprintf(t->a, fmt, ap);
-  if (*s || *tail)
-    ac_printf(&t->b, "%*s%s%s\n", t->indent * 2, "", s, *s || *tail != ' ' ? tail : tail + 1);
-  else
-    ac_puts(&t->b, "\n");
-}
 void ac_pc_line(ac_pc *t, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  line(t, "", fmt, ap);
+  ac_put_line(&t->b, t->indent * 2, "", fmt, ap);
   va_end(ap);
 }
 void ac_pc_open(ac_pc *t, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  line(t, " {", fmt, ap);
+  ac_put_line(&t->b, t->indent * 2, " {", fmt, ap);
   va_end(ap);
   t->indent++;
 }

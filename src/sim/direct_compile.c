@@ -189,7 +189,7 @@ static ac_doperand local(comp *c, const ac_atensor *t, const ac_aexpr *offset, a
       .tensor = tensor_slot(c, t, false), .size = ac_dtypes[type].bytes, .offset = expr(c, offset, AC_AT_INT)};
 }
 static ac_dtype operand_type(const comp *c, const ac_aoperand *o) {
-  return plain(o->view != AC_NODTYPE ? o->view : buffer_type(c, o->tensor));
+  return plain(ac_operand_dtype(c->k, o));
 }
 static ac_doperand operand(comp *c, const ac_aoperand *o) {
   return local(c, o->tensor, o->offset, operand_type(c, o));

@@ -193,7 +193,7 @@ static void check_ub(host *h, const ac_dlaunch *l) {
   if (!k->buffers.len) return;
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
-    bool twice = b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
+    bool twice = ac_two_slots(b);
     if (b->home) continue;
     int64_t n = buffer_bytes(h, l->elements[i], b);
     doubles |= twice;

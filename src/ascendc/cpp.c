@@ -644,7 +644,7 @@ static void init(ac_cpp *t, const ac_akernel *k) {
     ac_line(t, "%s.SetGlobalBuffer((__gm__ %s *)%s);", k->gms.data[i].name, ac_cpp_dtype(k->gms.data[i].dtype),
             k->tensors[k->gms.data[i].param]);
   for (size_t i = 0; i < 2 * k->buffers.len; i++) {
-    const ac_abuffer *b = &k->buffers.data[i % k->buffers.len];
+    const ac_abuffer *b = &k->buffers.data[i < k->buffers.len ? i : i - k->buffers.len];
     if (b->home || b->first != (i < k->buffers.len)) continue;
     const char *bytes =
         ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);

@@ -649,7 +649,7 @@ static void init(ac_cpp *t, const ac_akernel *k) {
     const char *bytes =
         ac_sprintf(t->a, "AcBytes(%s, %d, %d)", ac_cpp_expr(t, b->elements), ac_dtypes[b->dtype].bytes, b->round_to);
     if (b->mem == AC_MEM_VECCALC)
-      ac_line(t, "pipe->InitBuffer(%s, %s);%s", b->name, bytes, tenants(t, k, (int)i));
+      ac_line(t, "pipe->InitBuffer(%s, %s);%s", b->name, bytes, tenants(t, k, (int)(b - k->buffers.data)));
     else if (ac_two_slots(b))
       ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s), %s);", b->name,
               t->p->fields.data[k->buffer_num].name, bytes);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d"};
+static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d", "shared"};
 
 typedef struct {
   ac_arena *a;

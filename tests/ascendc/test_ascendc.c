@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-static const char *cases[] = {"relu", "l2rows", "softmax_row", "accumulate", "carried", "branches", "tile2d", "shared"};
+static const char *cases[] = {"relu",    "l2rows",   "softmax_row", "accumulate",
+                              "carried", "branches", "tile2d",      "shared"};
 
 typedef struct {
   ac_arena *a;

@@ -21,17 +21,76 @@ typedef struct {
   const char *host; /* host expression that fills it; NULL: a host parameter or local of the same name */
 } pl_scalar;
 
+/* A tensor in memory that stages read or write: the graph's inputs first (same indices), its outputs, then workspace between stages. */
 typedef struct {
+  const ac_value *v;
+  const char *name; /* in the host function */
+  bool input, output;
+  bool scalar; /* a run-time number of the host */
+  bool ready;  /* may be read: an input, or a stage before writes it */
+  bool busy;   /* the stage that writes it is being planned */
+} pl_tensor;
+
+typedef struct pl_ctx pl_ctx;
+
+typedef struct {
+  void (*host)(pl_ctx *p, void *self); /* writes its part of the host function, launches included */
+  void *self;
+  const char *doc;
+} pl_stage;
+
+struct pl_ctx {
   ac_arena *a;
   const ac_graph *g;
   const ac_chip *chip;
   ac_diags *d;
   ac_cbuild b;
-  pl_names names;        /* host parameters and locals; kernels start from a copy */
-  const char **in_name;  /* host parameter of each graph input */
-  const char **out_name; /* of each output */
+  pl_names names; /* host parameters and locals */
+  AC_VEC(pl_tensor) tensors;
+  AC_VEC(pl_stage) stages; /* in the order of their launches */
+  ac_map *stage_names;
+  int nesting; /* stages that wait for others to be planned */
   bool failed;
-} pl_ctx;
+};
+
+/* ---- stages: kernels that follow each other, tensors in memory between them ------------------------------------------------ */
+
+/* Index of the tensor that holds the value and may be read; -1. */
+int pl_tensor_of(const pl_ctx *p, const ac_value *v);
+/* Plans what is missing so that the value stands in memory (workspace when it is no input and no output). False after a diagnostic. */
+bool pl_need(pl_ctx *p, const ac_value *v);
+/* Adds the stage that was just planned; its host part is written later, after those of the stages before. */
+void pl_stage_host(pl_ctx *p, const char *doc, void (*host)(pl_ctx *, void *), void *self);
+/* What names of kernels of a stage that writes the tensor begin with: the graph's name, for workspace the tensor's too; never twice. */
+const char *pl_stage_name(pl_ctx *p, int tensor);
+/* In the host function: `name = tl.empty(...)` when the tensor is workspace. */
+void pl_declare(pl_ctx *p, int tensor);
+/* Host expression of the number of elements of a value, by symbols. */
+const char *pl_numel_text(const pl_ctx *p, const ac_value *v);
+/* Of the dimensions [from, to) only. */
+const char *pl_product_text(const pl_ctx *p, const ac_value *v, int from, int to);
+/* Plans stages for all outputs. */
+bool pl_outputs(pl_ctx *p);
+/* Does a schedule take the operation as its anchor? */
+bool pl_anchored(ac_op op);
+/* Is the operation computed within element-wise chains: expansions, constants, views that move nothing? */
+bool pl_inline(ac_op op);
+bool pl_is_view(ac_op op);
+bool pl_same_shape(const pl_ctx *p, int ra, const ac_sym *const *a, int rb, const ac_sym *const *b);
+
+/* A schedule for operations that are not element-wise (its anchors). */
+typedef struct {
+  const char *name;
+  /* Does the schedule compute this operation? Called before any planning; the details may still be refused. */
+  bool (*takes)(const ac_node *n);
+  /* May results that follow from anchor `a` and from anchor `b` be computed by one stage? NULL: only results of one anchor. */
+  bool (*joins)(const pl_ctx *p, const ac_node *a, const ac_node *b);
+  /* Can element-wise operations after the anchor be part of the stage? If not, outs are results of the anchor itself. */
+  bool fuses;
+  /* Plans a stage that writes tensors `outs`, whose last anchor is `n`: needs (pl_need), kernels, pl_stage_host. */
+  bool (*plan)(pl_ctx *p, const ac_node *n, const int *outs, int n_outs);
+} pl_class;
+extern const pl_class pl_softmax_class;
 
 /* AC0700 at the node's line; always false. `why` completes "softmax: ". */
 bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC_PRINTF(4, 5);
@@ -43,8 +102,6 @@ bool pl_number(const ac_node *n, const char *name, double absent, double *v);
 const char *pl_sym_text(const pl_ctx *p, const ac_sym *s);
 /* Bytes of UB that buffers may take. */
 int64_t pl_ub_budget(const pl_ctx *p);
-/* Starts `<op>_host` with its parameters. */
-void pl_host_begin(pl_ctx *p, const char *doc);
 /* Annotation of a tensor parameter: tl.tensor[tl.float32]. */
 ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d);
 /* `if cond: tl.refuse(message)` in the host function. */
@@ -61,10 +118,10 @@ void pl_note(pl_ctx *p, const char *fmt, ...) AC_PRINTF(2, 3);
 /* x = <expression in DSL text> */
 void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) AC_PRINTF(3, 4);
 
-/* ---- schedules: return false after a diagnostic ------------------------------------------------------------------------ */
+/* ---- the element-wise schedule: returns false after a diagnostic ------------------------------------------------------------ */
 
-bool pl_elementwise(pl_ctx *p);
-bool pl_softmax(pl_ctx *p);
+/* One kernel that writes the tensors, a phase for those of each shape. What is not element-wise on the way is needed first. */
+bool pl_elementwise(pl_ctx *p, const int *outs, int n);
 
 /* ---- vir: straight-line vector code on virtual registers ----------------------------------------------------------------- */
 
@@ -168,5 +225,81 @@ bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const 
 bool pl_expandable(ac_op op);
 /* Why an operation that is not expandable is not. */
 const char *pl_unfit(ac_op op);
+
+/* ---- chain: element-wise code over one iteration space, between tensors in memory -------------------------------------------- */
+
+enum { PL_MAX_RANK = AC_MAX_RANK, PL_MAX_LEAVES = 62 };
+
+/* A tensor that the chain reads. */
+typedef struct {
+  int tensor;
+  const ac_value *v;
+  int rank;
+  const ac_sym *const *shape; /* as the chain looks at it */
+  bool own;                   /* its own shape, not a reshaped one */
+  uint64_t has;               /* bit q: it varies along group q */
+  bool full, row;             /* all groups; the innermost group */
+  const char *buf, *ptr, *scalar;
+} pl_leaf;
+
+/* Neighbouring dimensions of the space that all leaves treat alike, as one. */
+typedef struct {
+  int from, to;     /* dimensions of the space */
+  uint64_t leaves;  /* bit k: leaf k varies along it */
+  int cls;          /* what the schedule said of its dimensions */
+  const char *name; /* host local and kernel parameter with its size */
+  const char *size; /* host expression */
+  int anchor;       /* leaf that `size` is read from; -1 */
+  bool used;        /* the kernel needs it */
+} pl_group;
+
+typedef struct {
+  const ac_value *v;
+  const ac_sym *const *shape;
+  int rank;
+  bool own; /* the schedule computes it */
+  pv val;
+} pl_memo;
+
+typedef struct pl_chain pl_chain;
+struct pl_chain {
+  pl_ctx *p;
+  vir v;
+  pl_names *names; /* of the kernel */
+  int rank;        /* of the iteration space */
+  const ac_sym *const *dim;
+  int cls[PL_MAX_RANK]; /* by dimension, for the schedule: dimensions of different classes are never one group */
+  pl_leaf leaves[PL_MAX_LEAVES];
+  int n_leaves;
+  pl_group groups[PL_MAX_RANK];
+  int n_groups;
+  bool rows; /* some leaf varies along some groups only */
+  AC_VEC(pl_memo) memos;
+  AC_VEC(pl_scalar) scalars; /* run-time scalars from the host */
+  int depth;
+  /* What the schedule computes itself. `own`: is the value one of them? It must collect the operands (chain_collect). `eval_own`: the
+   * value on registers. Both NULL: nothing. */
+  bool (*own)(pl_chain *c, const ac_value *v);
+  bool (*eval_own)(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out);
+  void *self;
+};
+/* Finds the leaves of a value; `_as`: looked at in another shape of as many elements. */
+bool chain_collect(pl_chain *c, const ac_value *v);
+bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape);
+/* After collecting: sorts the leaves, makes the groups. */
+void chain_groups(pl_chain *c);
+/* Names and host expressions of the groups' sizes. */
+void chain_sizes(pl_chain *c, pl_names *host);
+/* Along dimension i of the space, does the leaf vary (1), not vary (0), or both the same (-1: the dimension is 1)? */
+int chain_varies(const pl_chain *c, const pl_leaf *l, int i);
+/* Host expression: elements of dimensions [from, to) of the space, read from the leaf; for inputs in a form that holds for more
+ * dimensions in front. */
+const char *chain_extent(const pl_chain *c, const pl_leaf *l, int from, int to);
+/* Kernel parameter that holds a host expression. */
+const char *chain_scalar(pl_chain *c, const char *wish, const char *host);
+bool chain_eval(pl_chain *c, const ac_value *v, pv *out);
+bool chain_eval_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out);
+/* The value in the dtype of its tensor, ready to be stored: an output of the vector code. */
+bool chain_finish(pl_chain *c, const ac_value *v, pv x);
 
 #endif

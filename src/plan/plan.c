@@ -61,8 +61,7 @@ static int by_text(const void *a, const void *b) {
 ac_strvec ac_plan_covered(ac_arena *a) {
   ac_strvec v = {0};
   for (int op = 0; op < AC_OP_COUNT; op++)
-    if (pl_expandable((ac_op)op) || op == AC_G_SOFTMAX || op == AC_G_LOG_SOFTMAX)
-      ac_push(a, &v, ac_op_info((ac_op)op)->id);
+    if (pl_expandable((ac_op)op) || pl_anchored((ac_op)op)) ac_push(a, &v, ac_op_info((ac_op)op)->id);
   qsort(v.data, v.len, sizeof *v.data, by_text);
   return v;
 }
@@ -110,8 +109,8 @@ const char *pl_sym_text(const pl_ctx *p, const ac_sym *s) {
   if (s->kind == AC_SYM_CONST) return ac_sprintf(p->a, "%lld", (long long)s->example);
   if (s->kind == AC_SYM_VAR) {
     const ac_symvar *v = &p->g->vars.data[s->var];
-    if (v->dim < 0) return p->in_name[v->input];
-    return ac_sprintf(p->a, "%s.shape[%d]", p->in_name[v->input], v->dim);
+    if (v->dim < 0) return p->tensors.data[v->input].name;
+    return ac_sprintf(p->a, "%s.shape[%d]", p->tensors.data[v->input].name, v->dim);
   }
   const char *x = pl_sym_text(p, s->a), *y = pl_sym_text(p, s->b);
   if (s->kind == AC_SYM_ADD && s->b->kind == AC_SYM_CONST && s->b->example < 0)
@@ -181,18 +180,19 @@ ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d) {
   return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "tensor"), 1, &t);
 }
 
-void pl_host_begin(pl_ctx *p, const char *doc) {
+static void host_begin(pl_ctx *p, const char *doc) {
   ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_host", p->g->name), false);
   f->doc = doc;
   for (size_t i = 0; i < p->g->inputs.len; i++)
     if (p->g->inputs.data[i].role != AC_IN_SCALAR)
-      ac_cb_param(&p->b, p->in_name[i], pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
+      ac_cb_param(&p->b, p->tensors.data[i].name, pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
   for (size_t o = 0; o < p->g->outputs.len; o++)
-    ac_cb_param(&p->b, p->out_name[o], pl_tensor_type(p, p->g->outputs.data[o].value->dtype));
+    ac_cb_param(&p->b, p->tensors.data[p->g->inputs.len + o].name,
+                pl_tensor_type(p, p->g->outputs.data[o].value->dtype));
   for (size_t i = 0; i < p->g->inputs.len; i++)
     if (p->g->inputs.data[i].role == AC_IN_SCALAR)
       ac_cb_param(
-          &p->b, p->in_name[i],
+          &p->b, p->tensors.data[i].name,
           ac_ce_name(&p->b, ac_dtypes[p->g->inputs.data[i].value->dtype].cls == AC_FLOATING ? "float" : "int"));
 }
 
@@ -221,17 +221,26 @@ void pl_guards(pl_ctx *p) {
 
 /* ---- entry ---- */
 
+static void add_tensor(pl_ctx *p, pl_tensor t) {
+  ac_push(p->a, &p->tensors, t);
+}
+
 static void name_parameters(pl_ctx *p) {
   pl_names_init(&p->names, p->a);
-  size_t n_in = p->g->inputs.len, n_out = p->g->outputs.len;
-  p->in_name = AC_NEW_N(p->a, const char *, n_in);
-  p->out_name = AC_NEW_N(p->a, const char *, n_out);
-  for (size_t i = 0; i < n_in; i++) p->in_name[i] = pl_name(&p->names, p->g->inputs.data[i].name);
+  size_t n_out = p->g->outputs.len;
+  for (size_t i = 0; i < p->g->inputs.len; i++) {
+    const ac_input *in = &p->g->inputs.data[i];
+    add_tensor(p, (pl_tensor){.v = in->value,
+                              .name = pl_name(&p->names, in->name),
+                              .input = true,
+                              .ready = true,
+                              .scalar = in->role == AC_IN_SCALAR});
+  }
   for (size_t o = 0; o < n_out; o++) {
     const ac_output *out = &p->g->outputs.data[o];
     const char *wish = out->name && *out->name ? out->name : n_out == 1 ? "y" : ac_sprintf(p->a, "y%zu", o);
     if (ac_map_has(p->names.used, wish)) wish = ac_sprintf(p->a, "%s_out", wish);
-    p->out_name[o] = pl_name(&p->names, wish);
+    add_tensor(p, (pl_tensor){.v = out->value, .name = pl_name(&p->names, wish), .output = true});
   }
 }
 
@@ -240,8 +249,18 @@ static void head(pl_ctx *p) {
   ac_push(p->a, c, ac_sprintf(p->a, "%s: planned for %s.", p->g->name, p->chip->soc));
 }
 
+static void write_host(pl_ctx *p) {
+  size_t n = p->stages.len;
+  host_begin(p, n == 1 ? p->stages.data[0].doc : ac_sprintf(p->a, "%zu stages, one after the other.", n));
+  pl_guards(p);
+  for (size_t i = 0; i < n; i++) {
+    if (n > 1) ac_cb_comment(&p->b, "Stage %zu. %s", i + 1, p->stages.data[i].doc);
+    p->stages.data[i].host(p, p->stages.data[i].self);
+  }
+}
+
 ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diags *d) {
-  pl_ctx p = {.a = a, .g = g, .chip = chip, .d = d};
+  pl_ctx p = {.a = a, .g = g, .chip = chip, .d = d, .stage_names = ac_map_new(a)};
   ac_cb_init(&p.b, a, ac_sprintf(a, "%s.craft", g->name));
   if (!g->outputs.len) {
     pl_refuse(&p, AC_NOLOC, g->name, "it has no output");
@@ -249,8 +268,7 @@ ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diag
   }
   name_parameters(&p);
   head(&p);
-  bool row = false;
-  for (size_t i = 0; i < g->nodes.len; i++)
-    row = row || g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX;
-  return (row ? pl_softmax(&p) : pl_elementwise(&p)) ? p.b.module : NULL;
+  if (!pl_outputs(&p)) return NULL;
+  write_host(&p);
+  return p.b.module;
 }

@@ -22,7 +22,10 @@ typedef struct {
   ac_dtype in, out;
   bool log;
   int64_t dim;
-  const char *op;
+  const char *op; /* what the kernels' names begin with */
+  int tensor;     /* the output */
+  bool input;     /* x is an input of the graph, not workspace */
+  const ac_value *v;
 } soft;
 
 static ac_cexpr *name(soft *s, const char *n) {
@@ -370,15 +373,18 @@ static void inner_branch(soft *s) {
   launch(s, "inner", "n_cores", args);
 }
 
-static void host(soft *s) {
+/* Sizes of the dimensions before, at and after `dim`. The input's own shape serves every rank. */
+static void sizes(soft *s) {
   pl_ctx *p = s->p;
-  ac_cbuild *b = &p->b;
-  pl_host_begin(p,
-                ac_sprintf(p->a, "%s over dimension %lld.", s->log ? "log_softmax" : "softmax", (long long)s->dim));
-  pl_guards(p);
   const char *x = s->x;
   long long d = s->dim;
-  ac_cb_comment(b, d == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
+  if (!s->input) {
+    int at = ac_dim_index(s->dim, s->v->rank);
+    pl_let(p, "outer", "%s", pl_product_text(p, s->v, 0, at));
+    pl_let(p, "axis", "%s", pl_product_text(p, s->v, at, at + 1));
+    if (d != -1) pl_let(p, "inner", "%s", pl_product_text(p, s->v, at + 1, s->v->rank));
+    return;
+  }
   pl_let(p, "outer", "tl.prod(%s.shape[:%lld])", x, d);
   if (d == -1)
     pl_let(p, "axis", "tl.prod(%s.shape[-1:])", x); /* 1 for a tensor without dimensions, whose only dim this is */
@@ -386,11 +392,19 @@ static void host(soft *s) {
     pl_let(p, "axis", "tl.prod(%s.shape[:1])", x);
   else
     pl_let(p, "axis", "%s.shape[%lld]", x, d);
-  if (d == -1) {
+  if (d != -1) pl_let(p, "inner", "tl.prod(%s.shape[%lld:])", x, d + 1);
+}
+
+static void host(pl_ctx *p, void *self) {
+  soft *s = self;
+  ac_cbuild *b = &p->b;
+  pl_declare(p, s->tensor);
+  ac_cb_comment(b, s->dim == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
+  sizes(s);
+  if (s->dim == -1) {
     rows_branch(s);
     return;
   }
-  pl_let(p, "inner", "tl.prod(%s.shape[%lld:])", x, d + 1);
   ac_cb_if(b, ac_ce_parse(b, "inner == 1"));
   rows_branch(s);
   ac_cb_else(b);
@@ -404,49 +418,37 @@ static bool is_float(ac_dtype d) {
   return d == AC_F32 || d == AC_F16 || d == AC_BF16;
 }
 
-static bool fits(soft *s) {
-  pl_ctx *p = s->p;
-  const ac_graph *g = p->g;
-  const ac_node *n = NULL;
-  for (size_t i = 0; i < g->nodes.len && !n; i++)
-    if (g->nodes.data[i]->op == AC_G_SOFTMAX || g->nodes.data[i]->op == AC_G_LOG_SOFTMAX) n = g->nodes.data[i];
-  assert(n && "the planner found one");
-  s->op = g->name;
-  s->log = n->op == AC_G_LOG_SOFTMAX;
+static bool takes(const ac_node *n) {
+  return n->op == AC_G_SOFTMAX || n->op == AC_G_LOG_SOFTMAX;
+}
+
+static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
+  assert(n_outs >= 1);
   const char *id = ac_op_info(n->op)->id;
   const ac_value *x = pl_arg(n, "input")->t;
-  int in = -1;
-  for (size_t i = 0; i < g->inputs.len; i++)
-    if (g->inputs.data[i].value == x) in = (int)i;
-  if (in < 0)
-    return pl_refuse(p, x->def ? x->def->loc : n->loc, id,
-                     "its operand is computed (by %s); only an input of the model is covered yet",
-                     x->def ? ac_op_info(x->def->op)->id : "?");
-  if (g->outputs.len != 1 || g->outputs.data[0].value != n->outs[0]) {
-    const ac_value *o = g->outputs.data[0].value;
-    return pl_refuse(p, o->def ? o->def->loc : n->loc, id,
-                     "its result is used further; only a softmax that is the model's one result is covered yet");
-  }
-  s->in = x->dtype;
-  s->out = n->outs[0]->dtype;
+  soft *s = AC_NEW(p->a, soft);
+  *s = (soft){.p = p, .log = n->op == AC_G_LOG_SOFTMAX, .in = x->dtype, .out = n->outs[0]->dtype, .tensor = outs[0]};
   if (!is_float(s->in) || !is_float(s->out))
     return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16",
                      ac_dtypes[s->in].name, ac_dtypes[s->out].name);
   const ac_arg *dim = pl_arg(n, "dim");
   if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim))
     return pl_refuse(p, n->loc, id, "dim must be a constant");
-  s->x = p->in_name[in];
-  s->y = p->out_name[0];
+  if (!pl_need(p, x)) return false;
+  int in = pl_tensor_of(p, x);
+  s->v = x;
+  s->input = p->tensors.data[in].input;
+  s->x = p->tensors.data[in].name;
+  s->y = p->tensors.data[outs[0]].name;
+  s->op = pl_stage_name(p, outs[0]);
+  row_kernel(s, false);
+  row_kernel(s, true);
+  long_kernel(s);
+  if (s->dim != -1) inner_kernel(s);
+  const char *doc =
+      ac_sprintf(p->a, "%s over dimension %lld.", s->log ? "log_softmax" : "softmax", (long long)s->dim);
+  pl_stage_host(p, doc, host, s);
   return true;
 }
 
-bool pl_softmax(pl_ctx *p) {
-  soft s = {.p = p};
-  if (!fits(&s)) return false;
-  row_kernel(&s, false);
-  row_kernel(&s, true);
-  long_kernel(&s);
-  if (s.dim != -1) inner_kernel(&s);
-  host(&s);
-  return true;
-}
+const pl_class pl_softmax_class = {.name = "softmax", .takes = takes, .plan = plan};

@@ -1,0 +1,319 @@
+/* chain: the element-wise code that lies between tensors in memory, over one iteration space.
+ *
+ * Collecting walks from a value back to what is in memory (leaves); on the way, what is not element-wise is planned as a stage of its own
+ * and becomes a leaf, unless the schedule computes it itself (`own`). Dimensions that all leaves treat alike are merged into groups.
+ * Evaluating writes the values as vector code on virtual registers.
+ */
+#include "plan/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool pl_is_view(ac_op op) {
+  return op == AC_G_RESHAPE || op == AC_G_UNSQUEEZE || op == AC_G_SQUEEZE;
+}
+
+bool pl_same_shape(const pl_ctx *p, int ra, const ac_sym *const *a, int rb, const ac_sym *const *b) {
+  if (ra != rb) return false;
+  for (int i = 0; i < ra; i++)
+    if (a[i] != b[i] && !ac_sym_equal(p->g, a[i], b[i])) return false;
+  return true;
+}
+
+static const char *chain_name(const pl_chain *c, const pl_leaf *l) {
+  return c->p->tensors.data[l->tensor].name;
+}
+
+static bool one_element(const pl_chain *c, const ac_value *v) {
+  for (int i = 0; i < v->rank; i++)
+    if (!pl_sym_is(c->p, v->shape[i], 1)) return false;
+  return true;
+}
+
+static const char *op_name(const ac_value *v) {
+  return v->name ? v->name : v->def ? ac_op_info(v->def->op)->id : "?";
+}
+
+static bool no(pl_chain *c, const ac_value *v, const char *why) {
+  return pl_refuse(c->p, v->def ? v->def->loc : AC_NOLOC, op_name(v), "%s", why);
+}
+
+/* ---- what the chain reads ---- */
+
+static int find_leaf(const pl_chain *c, int tensor, int rank, const ac_sym *const *shape) {
+  for (int k = 0; k < c->n_leaves; k++)
+    if (c->leaves[k].tensor == tensor && pl_same_shape(c->p, c->leaves[k].rank, c->leaves[k].shape, rank, shape))
+      return k;
+  return -1;
+}
+
+static bool add_leaf(pl_chain *c, int tensor, const ac_value *v, int rank, const ac_sym *const *shape) {
+  if (find_leaf(c, tensor, rank, shape) >= 0) return true;
+  if (c->n_leaves == PL_MAX_LEAVES) return no(c, v, "more than 64 tensors in one chain");
+  bool own = pl_same_shape(c->p, rank, shape, v->rank, (const ac_sym *const *)v->shape);
+  c->leaves[c->n_leaves++] = (pl_leaf){.tensor = tensor, .v = v, .rank = rank, .shape = shape, .own = own};
+  return true;
+}
+
+/* The shape in which a node that is looked at in `shape` looks at its operand: an element-wise operand follows a reshape of the result
+ * when it has the result's shape itself. */
+static bool operand_shape(const pl_chain *c, const ac_value *result, int rank, const ac_sym *const *shape,
+                          const ac_value *o, int *orank, const ac_sym *const **oshape) {
+  const ac_sym *const *own = (const ac_sym *const *)o->shape, *const *res = (const ac_sym *const *)result->shape;
+  *orank = o->rank;
+  *oshape = own;
+  if (pl_same_shape(c->p, rank, shape, result->rank, res) || one_element(c, o)) return true;
+  if (!pl_same_shape(c->p, o->rank, own, result->rank, res)) return false;
+  *orank = rank;
+  *oshape = shape;
+  return true;
+}
+
+static pl_memo *memo_of(const pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  for (size_t i = 0; i < c->memos.len; i++) {
+    pl_memo *m = &c->memos.data[i];
+    if (m->v == v && pl_same_shape(c->p, m->rank, m->shape, rank, shape)) return m;
+  }
+  return NULL;
+}
+
+/* What a chain cannot compute is computed before, by a stage of its own. */
+static bool from_memory(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  if (!pl_need(c->p, v)) return false;
+  return add_leaf(c, pl_tensor_of(c->p, v), v, rank, shape);
+}
+
+bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  int in = pl_tensor_of(c->p, v);
+  if (in >= 0) {
+    if (c->p->tensors.data[in].scalar) return true;
+    if (v->dtype == AC_F64) return no(c, v, "the vector unit has no float64");
+    return add_leaf(c, in, v, rank, shape);
+  }
+  if (memo_of(c, v, rank, shape)) return true;
+  const ac_node *n = v->def;
+  pl_memo m = {.v = v, .shape = shape, .rank = rank, .own = c->own && c->own(c, v)};
+  if (!m.own && !pl_is_view(n->op) && !pl_inline(n->op)) return from_memory(c, v, rank, shape);
+  ac_push(c->p->a, &c->memos, m);
+  if (m.own) return true;
+  if (n->op == AC_G_CONST || n->op == AC_G_SIZE || n->op == AC_G_FULL) return true;
+  if (n->op == AC_G_TENSOR) return one_element(c, v) || no(c, v, "literal tensors of several elements");
+  if (c->depth > 2000) return no(c, v, "the chain is too long");
+  c->depth++;
+  bool ok = true;
+  for (int i = 0; i < n->n_args && ok; i++) {
+    if (n->args[i].kind != AC_K_TENSOR || n->args[i].absent || !n->args[i].t) continue;
+    int r = rank;
+    const ac_sym *const *s = shape;
+    if (!pl_is_view(n->op) && !operand_shape(c, v, rank, shape, n->args[i].t, &r, &s))
+      return no(c, v, "its result is reshaped after a broadcast");
+    ok = chain_collect_as(c, n->args[i].t, r, s);
+  }
+  c->depth--;
+  return ok;
+}
+
+bool chain_collect(pl_chain *c, const ac_value *v) {
+  return chain_collect_as(c, v, v->rank, (const ac_sym *const *)v->shape);
+}
+
+/* In the order of the tensors, whatever the order in which the chain meets them. */
+static void sort_leaves(pl_chain *c) {
+  for (int i = 1; i < c->n_leaves; i++)
+    for (int k = i; k > 0 && c->leaves[k - 1].tensor > c->leaves[k].tensor; k--) {
+      pl_leaf t = c->leaves[k];
+      c->leaves[k] = c->leaves[k - 1];
+      c->leaves[k - 1] = t;
+    }
+}
+
+/* ---- groups of dimensions ---- */
+
+int chain_varies(const pl_chain *c, const pl_leaf *l, int i) {
+  bool trivial = pl_sym_is(c->p, c->dim[i], 1);
+  if (trivial) return -1;
+  int k = i - (c->rank - l->rank);
+  if (k < 0) return 0;
+  if (l->shape[k] == c->dim[i] || ac_sym_equal(c->p->g, l->shape[k], c->dim[i])) return 1;
+  return 0;
+}
+
+void chain_groups(pl_chain *c) {
+  sort_leaves(c);
+  for (int i = 0; i < c->rank; i++) {
+    uint64_t m = 0;
+    bool trivial = pl_sym_is(c->p, c->dim[i], 1);
+    for (int k = 0; k < c->n_leaves; k++)
+      if (chain_varies(c, &c->leaves[k], i) == 1) m |= UINT64_C(1) << k;
+    pl_group *last = c->n_groups ? &c->groups[c->n_groups - 1] : NULL;
+    if (last && (trivial || (last->leaves == m && last->cls == c->cls[i])))
+      last->to = i + 1;
+    else if (!trivial)
+      c->groups[c->n_groups++] =
+          (pl_group){.from = c->n_groups ? i : 0, .to = i + 1, .leaves = m, .cls = c->cls[i], .anchor = -1};
+  }
+  if (c->n_groups) c->groups[0].from = 0;
+  for (int k = 0; k < c->n_leaves; k++) {
+    pl_leaf *l = &c->leaves[k];
+    for (int q = 0; q < c->n_groups; q++)
+      if (c->groups[q].leaves >> k & 1) l->has |= UINT64_C(1) << q;
+    l->full = l->has == (UINT64_C(1) << c->n_groups) - 1;
+    l->row = c->n_groups ? l->has >> (c->n_groups - 1) & 1 : true;
+  }
+  for (int k = 0; k < c->n_leaves; k++)
+    if (c->leaves[k].has && !c->leaves[k].full) c->rows = true;
+}
+
+static const char *by_symbols(const pl_chain *c, int from, int to) {
+  const char *s = NULL;
+  for (int i = from; i < to; i++) {
+    const char *t = pl_sym_text(c->p, c->dim[i]);
+    s = s ? ac_sprintf(c->p->a, "%s * %s", s, t) : t;
+  }
+  return s ? s : "1";
+}
+
+/* The number of elements of dimensions [from, to) of the space, read from leaf `l`, in a form that holds for more dimensions in front. */
+const char *chain_extent(const pl_chain *c, const pl_leaf *l, int from, int to) {
+  const char *x = chain_name(c, l);
+  if (!c->p->tensors.data[l->tensor].input) return by_symbols(c, from, to);
+  int a = from - c->rank, b = to - c->rank; /* negative indices; b == 0: to the end */
+  ac_arena *ar = c->p->a;
+  bool front = from == 0 || from <= c->rank - l->rank;
+  if (front && b == 0) return ac_sprintf(ar, "%s.numel()", x);
+  if (front) return ac_sprintf(ar, "tl.prod(%s.shape[:%d])", x, b);
+  if (to - from == 1) return ac_sprintf(ar, "%s.shape[%d]", x, a);
+  if (b == 0) return ac_sprintf(ar, "tl.prod(%s.shape[%d:])", x, a);
+  return ac_sprintf(ar, "tl.prod(%s.shape[%d:%d])", x, a, b);
+}
+
+void chain_sizes(pl_chain *c, pl_names *host) {
+  for (int q = 0; q < c->n_groups; q++) {
+    pl_group *gr = &c->groups[q];
+    for (int k = 0; k < c->n_leaves && gr->anchor < 0; k++)
+      if ((gr->leaves >> k & 1) && c->leaves[k].own && c->leaves[k].full) gr->anchor = k;
+    for (int k = 0; k < c->n_leaves && gr->anchor < 0; k++)
+      if ((gr->leaves >> k & 1) && c->leaves[k].own) gr->anchor = k;
+    gr->size =
+        gr->anchor >= 0 ? chain_extent(c, &c->leaves[gr->anchor], gr->from, gr->to) : by_symbols(c, gr->from, gr->to);
+    bool inner = q == c->n_groups - 1;
+    gr->name = pl_name(host, inner ? "cols" : c->n_groups == 2 ? "rows" : ac_sprintf(c->p->a, "d%d", q));
+  }
+}
+
+/* ---- the chain as vector code ---- */
+
+const char *chain_scalar(pl_chain *c, const char *wish, const char *host) {
+  for (size_t i = 0; i < c->scalars.len; i++)
+    if (!strcmp(c->scalars.data[i].host, host)) return c->scalars.data[i].name;
+  pl_scalar s = {.name = pl_name(c->names, wish), .host = host};
+  ac_push(c->p->a, &c->scalars, s);
+  return s.name;
+}
+
+static pv literal(const ac_value *v) {
+  const ac_arg *data = pl_arg(v->def, "data");
+  return pv_num(data->s ? strtod(data->s, NULL) : 0);
+}
+
+static bool eval_leaf(pl_chain *c, const ac_value *v, int in, int rank, const ac_sym *const *shape, pv *out) {
+  bool integer = ac_dtypes[v->dtype].cls != AC_FLOATING;
+  if (c->p->tensors.data[in].scalar) {
+    *out = pv_text(chain_scalar(c, c->p->tensors.data[in].name, c->p->tensors.data[in].name), integer);
+    return true;
+  }
+  int k = find_leaf(c, in, rank, shape);
+  pl_leaf *l = &c->leaves[k];
+  if (l->row && (l->has || !c->n_groups)) {
+    *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&c->v, k, v->dtype)};
+    return true;
+  }
+  if (!l->scalar) l->scalar = pl_name(c->names, ac_sprintf(c->p->a, "%s_value", c->p->tensors.data[in].name));
+  *out = pv_text(l->scalar, integer);
+  return true;
+}
+
+static bool eval_node(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out) {
+  const ac_node *n = v->def;
+  double number;
+  if (n->op == AC_G_TENSOR) return *out = literal(v), true;
+  if (n->op == AC_G_CONST || n->op == AC_G_SIZE || n->op == AC_G_FULL) {
+    const char *which = n->op == AC_G_FULL ? "fill_value" : "value";
+    if (pl_number(n, which, 0, &number)) return *out = pv_num(number), true;
+    const char *host = pl_sym_text(c->p, pl_arg(n, which)->i);
+    return *out = pv_text(chain_scalar(c, "size", host), true), true;
+  }
+  if (pl_is_view(n->op)) return chain_eval_as(c, n->args[0].t, rank, shape, out);
+  pv in[4] = {{.kind = PV_NONE}};
+  int n_in = 0;
+  for (int i = 0; i < n->n_args && n_in < 4; i++) {
+    if (n->args[i].kind != AC_K_TENSOR || n->args[i].absent || !n->args[i].t) continue;
+    int r;
+    const ac_sym *const *s;
+    operand_shape(c, v, rank, shape, n->args[i].t, &r, &s);
+    if (!chain_eval_as(c, n->args[i].t, r, s, &in[n_in])) return false;
+    ac_dtype d = n->args[i].t->dtype;
+    if (in[n_in].kind == PV_VEC && ac_dtypes[d].cls == AC_UNSIGNED && d != AC_U8)
+      return no(c, v, "there is no conversion from its unsigned operand");
+    n_in++;
+  }
+  const char *why = NULL;
+  if (!pl_expand(&c->v, n, in, n_in, out, &why)) return no(c, v, why ? why : "no vector form");
+  return true;
+}
+
+bool chain_eval_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out) {
+  pl_memo *m = memo_of(c, v, rank, shape);
+  int in = m ? -1 : pl_tensor_of(c->p, v);
+  if (in >= 0) return eval_leaf(c, v, in, rank, shape, out);
+  if (!m) return no(c, v, "internal: not collected");
+  if (m->val.kind == PV_NONE) {
+    pv val = {.kind = PV_NONE};
+    if (!(m->own ? c->eval_own(c, v, rank, shape, &val) : eval_node(c, v, rank, shape, &val))) return false;
+    memo_of(c, v, rank, shape)->val = val;
+    *out = val;
+    return true;
+  }
+  *out = m->val;
+  return true;
+}
+
+bool chain_eval(pl_chain *c, const ac_value *v, pv *out) {
+  return chain_eval_as(c, v, v->rank, (const ac_sym *const *)v->shape, out);
+}
+
+bool chain_finish(pl_chain *c, const ac_value *v, pv x) {
+  vir *q = &c->v;
+  int reg;
+  if (v->dtype == AC_F64) return no(c, v, "the vector unit has no float64; the result must be float32 or narrower");
+  if (v->dtype == AC_BOOL || v->dtype == AC_U8 || v->dtype == AC_I8) {
+    ac_dtype byte = v->dtype == AC_I8 ? AC_I8 : AC_U8;
+    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == byte)
+      reg = x.reg;
+    else {
+      if (v->dtype != AC_BOOL) return no(c, v, "arithmetic on bytes is not covered");
+      if (x.kind == PV_NUM)
+        x = pv_num(x.num != 0);
+      else
+        x = pv_mask(q, x);
+      reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), byte, AC_RN_RINT);
+    }
+  } else if (ac_dtypes[v->dtype].cls == AC_FLOATING) {
+    bool same = x.kind == PV_VEC && q->regs.data[x.reg].dtype == v->dtype;
+    reg = same ? x.reg : pv_vec(q, pv_to_f32(q, x), AC_F32).reg;
+    if (!same && v->dtype != AC_F32) reg = vir_cast(q, reg, v->dtype, AC_RN_RINT);
+  } else {
+    if (x.kind == PV_NUM && v->dtype == AC_I64 && fabs(x.num) >= 16777216)
+      return no(c, v, "a constant this large is not exact on the way to int64");
+    if (x.kind == PV_NUM && v->dtype != AC_I64) x = pv_vec(q, x, v->dtype);
+    if (x.kind != PV_VEC) x = pv_vec(q, x, AC_F32);
+    ac_dtype have = q->regs.data[x.reg].dtype;
+    if (have != v->dtype && !ac_cast_rounds(v->dtype, have))
+      return no(c, v, "there is no conversion to its integer dtype");
+    reg = have == v->dtype ? x.reg : vir_cast(q, x.reg, v->dtype, have == AC_F32 ? AC_RN_TRUNC : AC_RN_NONE);
+  }
+  vir_output(q, reg, v->dtype);
+  return true;
+}

@@ -411,7 +411,20 @@ static void obtain(ac_cpp *t, const ac_astmt *s, const char *how) {
   }
   const ac_abuffer *b = &t->k->buffers.data[s->tensor->buffer];
   if (b->home) b = &t->k->buffers.data[b->home - 1];
-  ac_line(t, "%s = %s.%s<%s>();", left, b->name, how, type);
+  ac_line(t, strchr(how, '<') ? "%s = %s.%s, %s>();" : "%s = %s.%s<%s>();", left, b->name, how, type);
+}
+
+/* The positions between which a tensor of TQueBind goes where the vector unit works on it. */
+static const char *leg(const ac_cpp *t, const ac_astmt *s) {
+  if (t->k->buffers.data[s->tensor->buffer].mem != AC_MEM_UPDATE) return "";
+  return s->outward ? "<AscendC::TPosition::VECOUT, AscendC::TPosition::GM"
+                    : "<AscendC::TPosition::GM, AscendC::TPosition::VECIN";
+}
+static void enque(ac_cpp *t, const ac_astmt *s) {
+  const ac_abuffer *b = &t->k->buffers.data[s->tensor->buffer];
+  const char *from = leg(t, s);
+  if (*from) from = ac_sprintf(t->a, "%s, %s>", from, ac_cpp_dtype(b->dtype));
+  ac_line(t, "%s.EnQue%s(%s);", b->name, from, s->tensor->name);
 }
 
 static void block(ac_cpp *t, const ac_ablock *b);
@@ -486,9 +499,9 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   case AC_AS_RETURN: ac_line(t, "return;"); return;
   case AC_AS_CALL: call(t, s); return;
   case AC_AS_ALLOC: obtain(t, s, "AllocTensor"); return;
-  case AC_AS_DEQUE: obtain(t, s, "DeQue"); return;
+  case AC_AS_DEQUE: obtain(t, s, ac_sprintf(t->a, "DeQue%s", leg(t, s))); return;
   case AC_AS_GET: obtain(t, s, "Get"); return;
-  case AC_AS_ENQUE: ac_line(t, "%s.EnQue(%s);", queue, local); return;
+  case AC_AS_ENQUE: enque(t, s); return;
   case AC_AS_FREE: ac_line(t, "%s.FreeTensor(%s);", queue, local); return;
   case AC_AS_COPY: copy(t, s); return;
   case AC_AS_INST: instruction(t, s); return;
@@ -612,11 +625,12 @@ static const struct {
 
 /* ---- classes ---- */
 
-static const char *const positions[] = {[AC_MEM_VECIN] = "TQue<AscendC::TPosition::VECIN",
-                                        [AC_MEM_VECOUT] = "TQue<AscendC::TPosition::VECOUT",
-                                        [AC_MEM_BIND] =
-                                            "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT",
-                                        [AC_MEM_VECCALC] = "TBuf<AscendC::TPosition::VECCALC"};
+static const char *const positions[] = {
+    [AC_MEM_VECIN] = "TQue<AscendC::TPosition::VECIN",
+    [AC_MEM_VECOUT] = "TQue<AscendC::TPosition::VECOUT",
+    [AC_MEM_BIND] = "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT",
+    [AC_MEM_VECCALC] = "TBuf<AscendC::TPosition::VECCALC",
+    [AC_MEM_UPDATE] = "TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT"};
 
 /* A remark on the buffers that take the bytes of buffer i in turn. */
 static const char *tenants(ac_cpp *t, const ac_akernel *k, int i) {
@@ -651,8 +665,9 @@ static void init(ac_cpp *t, const ac_akernel *k) {
     if (b->mem == AC_MEM_VECCALC)
       ac_line(t, "pipe->InitBuffer(%s, %s);%s", b->name, bytes, tenants(t, k, (int)(b - k->buffers.data)));
     else if (ac_two_slots(b))
-      ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s), %s);", b->name,
-              t->p->fields.data[k->buffer_num].name, bytes);
+      ac_line(t, "pipe->InitBuffer(%s, static_cast<uint8_t>(tilingData.%s%s), %s);", b->name,
+              t->p->fields.data[k->buffer_num].name,
+              ac_fixed_slots(b) ? ac_sprintf(t->a, " + %d", ac_fixed_slots(b)) : "", bytes);
     else
       ac_line(t, "pipe->InitBuffer(%s, %d, %s);", b->name, b->depth, bytes);
   }
@@ -675,7 +690,7 @@ static void members(ac_cpp *t, const ac_akernel *k) {
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
     if (b->home) continue;
-    const char *depth = b->mem == AC_MEM_VECCALC ? "" : ac_sprintf(t->a, ", %d", b->depth);
+    const char *depth = b->mem == AC_MEM_VECCALC ? "" : ac_sprintf(t->a, ", %d", ac_queue_depth(b));
     ac_line(t, "AscendC::%s%s> %s;", positions[b->mem], depth, b->name);
   }
   for (size_t i = 0; i < k->gms.len; i++)

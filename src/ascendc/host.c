@@ -233,10 +233,10 @@ static void check_ub(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
     doubles |= twice;
     const char *bytes = ac_sprintf(c->a, "BufferBytes(%s, %d, %d)", ac_cpp_expr(t, bind(&b, q->elements)),
                                    ac_dtypes[q->dtype].bytes, q->round_to);
-    if (twice || q->depth == 1)
-      ac_line(t, "%s = %s + %s; // %s", twice ? "doubled" : "fixed", twice ? "doubled" : "fixed", bytes, q->name);
-    else
-      ac_line(t, "fixed = fixed + %s * %d; // %s", bytes, q->depth, q->name);
+    int slots = ac_fixed_slots(q);
+    if (twice) ac_line(t, "doubled = doubled + %s; // %s", bytes, q->name);
+    if (slots == 1) ac_line(t, "fixed = fixed + %s; // %s", bytes, q->name);
+    if (slots > 1) ac_line(t, "fixed = fixed + %s * %d; // %s", bytes, slots, q->name);
   }
   const char *have = k->select ? "Checked(ub) - 8192" : "Checked(ub)";
   if (k->select) ac_comment(t, "Select writes to the last 8 KB of UB.");

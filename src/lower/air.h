@@ -105,14 +105,17 @@ typedef struct {
 
 /* ---- kernels --------------------------------------------------------------------------------------------------------- */
 
-typedef enum { AC_MEM_VECIN, AC_MEM_VECOUT, AC_MEM_BIND, AC_MEM_VECCALC } ac_amem; /* BIND: TQueBind<VECIN, VECOUT> */
+/* BIND: TQueBind<VECIN, VECOUT>, whose tensors go from load to store. UPDATE: the same, and the vector unit works on them between: two
+ * legs, EnQue<GM, VECIN> and then EnQue<VECOUT, GM> (asc-devkit docs/zh, EnQue). */
+typedef enum { AC_MEM_VECIN, AC_MEM_VECOUT, AC_MEM_BIND, AC_MEM_VECCALC, AC_MEM_UPDATE } ac_amem;
 /* A queue (with tensors that pass through it) or, for VECCALC, a TBuf. */
 typedef struct {
   const char *name;   /* member name, e.g. "xQueue", "sumBuf" */
   const char *buffer; /* the DSL buffer it serves, or what the compiler uses it for */
   ac_amem mem;
   ac_dtype dtype; /* element type of tensors of it */
-  int depth; /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time */
+  int depth; /* queues: 1, or 2: then the tiling field `bufferNum` (2, or 1 where two do not fit) decides at run time; UPDATE: or 3, one
+                more than that, so that load, computing and store of three trips overlap */
   bool pinned;        /* the program fixed the depth: no fall-back */
   ac_aexpr *elements; /* of one tensor, before rounding; over the kernel's fields */
   ac_aexpr *pitch;    /* rows of a two-dimensional buffer start so many elements apart; NULL: packed */
@@ -302,6 +305,7 @@ struct ac_astmt {
   ac_arep *rep; /* INST: the repeat form; then count is NULL */
   int axis;     /* PRIM along an axis; -1: all of them */
   unsigned how; /* PRIM: AC_HOW_... */
+  bool outward; /* ENQUE, DEQUE of UPDATE: the second leg, from the vector unit to the store */
 };
 enum { AC_HOW_REVERSE = 1, AC_HOW_EXCLUSIVE = 2, AC_HOW_DESCENDING = 4 };
 
@@ -345,9 +349,17 @@ typedef struct {
 static inline ac_dtype ac_operand_dtype(const ac_akernel *k, const ac_aoperand *o) {
   return o->view != AC_NODTYPE ? o->view : k->buffers.data[o->tensor->buffer].dtype;
 }
-/* A queue of two slots, or one where two do not fit: the tiling code decides. */
+/* A queue of two slots, or one where two do not fit: the tiling code decides. It may have further ones. */
 static inline bool ac_two_slots(const ac_abuffer *b) {
-  return b->depth == 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
+  return b->depth >= 2 && !b->pinned && b->mem != AC_MEM_VECCALC;
+}
+/* Slots but for those two. */
+static inline int ac_fixed_slots(const ac_abuffer *b) {
+  return ac_two_slots(b) ? b->depth - 2 : b->depth;
+}
+/* Tensors that a queue holds between EnQue and DeQue at most, its `depth` in C++. */
+static inline int ac_queue_depth(const ac_abuffer *b) {
+  return b->mem == AC_MEM_UPDATE ? 1 : b->depth;
 }
 
 /* C-like text of the whole program, for --dump and golden files. */

@@ -98,7 +98,8 @@ static bool ordered(const apart *p, size_t i, size_t j) {
   for (size_t n = i + 1; n < j; n++) {
     const ac_astmt *s = p->steps.data[n];
     if (s->kind == AC_AS_DEQUE && s->tensor == in->ub) waited = true;
-    if (waited && s->kind == AC_AS_ENQUE && s->tensor == out->ub) return true;
+    bool hands = p->k->buffers.data[out->ub->buffer].mem != AC_MEM_UPDATE || s->outward;
+    if (waited && s->kind == AC_AS_ENQUE && s->tensor == out->ub && hands) return true;
   }
   return waited && flags;
 }

@@ -83,11 +83,22 @@ static void check_host(check *c) {
 
 /* ---- place: sizes and depths; events ---- */
 
+int ac_lower_events(const ac_abuffer *b, ac_amem kind) {
+  if (b->mem == kind) return b->depth;
+  if (b->mem == AC_MEM_BIND) return kind != AC_MEM_VECCALC ? b->depth : 0;
+  /* one tensor is between EnQue and DeQue at a time; Free goes from MTE3 to MTE2 */
+  return b->mem == AC_MEM_UPDATE && kind != AC_MEM_VECCALC ? 1 : 0;
+}
+/* A tensor that is loaded and stored takes an event of MTE3_MTE2 for a flag. */
+int ac_lower_event_limit(ac_amem kind) {
+  return kind == AC_MEM_UPDATE ? 7 : 8;
+}
+
 static void check_place(check *c) {
   static const struct {
     ac_amem mem;
     const char *name;
-  } kinds[] = {{AC_MEM_VECIN, "VECIN"}, {AC_MEM_VECOUT, "VECOUT"}};
+  } kinds[] = {{AC_MEM_VECIN, "VECIN"}, {AC_MEM_VECOUT, "VECOUT"}, {AC_MEM_UPDATE, "VECIN-VECOUT"}};
   const ac_akernel *k = c->k;
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
@@ -104,9 +115,9 @@ static void check_place(check *c) {
     bool pinned = false;
     for (size_t i = 0; i < k->buffers.len; i++) {
       const ac_abuffer *b = &k->buffers.data[i];
-      if (b->mem != kinds[n].mem && b->mem != AC_MEM_BIND) continue;
-      sum += b->depth;
-      pinned |= b->pinned;
+      int events = ac_lower_events(b, kinds[n].mem);
+      sum += events;
+      pinned |= events && b->pinned;
     }
     if (sum > 8 && !pinned)
       fail(c, "the %s queues of '%s' hold %d slots; there are 8 events", kinds[n].name, k->name, sum);
@@ -219,7 +230,7 @@ static void check_homes(check *c) {
 
 /* ---- process: queue operations in step on every path, loops that run zero times included ---- */
 
-typedef enum { IDLE, FILLING, QUEUED, TAKEN } qstate;
+typedef enum { IDLE, FILLING, QUEUED, TAKEN, OUTWARD, LEAVING } qstate; /* the last two: of UPDATE, its second leg */
 enum { MAX_HANDLES = 256 };
 typedef struct {
   check *c;
@@ -237,13 +248,18 @@ static bool is_queue(flow *f, const ac_atensor *t) {
   return f->c->k->buffers.data[t->buffer].mem != AC_MEM_VECCALC;
 }
 
+static bool update(flow *f, const ac_atensor *t) {
+  return f->c->k->buffers.data[t->buffer].mem == AC_MEM_UPDATE;
+}
+
 static void step(flow *f, const ac_astmt *s, qstate from, qstate to, const char *what) {
   int h = handle_of(f, s->tensor);
   if (!is_queue(f, s->tensor)) fail(f->c, "%s of '%s', which is no queue", what, s->tensor->name);
   bool drop = to == IDLE && f->state[h] == FILLING; /* Free without EnQue is legal */
   if (f->state[h] != from && !drop)
-    fail(f->c, "%s of '%s' out of step: it is %s", what, s->tensor->name,
-         (const char *const[]){"idle", "being filled", "queued", "in use"}[f->state[h]]);
+    fail(
+        f->c, "%s of '%s' out of step: it is %s", what, s->tensor->name,
+        (const char *const[]){"idle", "being filled", "queued", "in use", "queued to leave", "leaving"}[f->state[h]]);
   f->state[h] = (unsigned char)to;
 }
 static void uses(flow *f, const ac_atensor *t, bool load, bool store, const char *what) {
@@ -251,7 +267,7 @@ static void uses(flow *f, const ac_atensor *t, bool load, bool store, const char
   qstate s = (qstate)f->state[handle_of(f, t)];
   ac_amem mem = f->c->k->buffers.data[t->buffer].mem;
   bool ok = load                   ? s == FILLING
-            : store                ? s == TAKEN
+            : store                ? s == (mem == AC_MEM_UPDATE ? LEAVING : TAKEN)
             : mem == AC_MEM_VECOUT ? s == FILLING
                                    : s == TAKEN || s == FILLING;
   if (!ok) fail(f->c, "%s of '%s' while its queue slot is not at hand", what, t->name);
@@ -270,9 +286,9 @@ static void run_statement(flow *f, const ac_astmt *s) {
   flow before = *f;
   switch (s->kind) {
   case AC_AS_ALLOC: step(f, s, IDLE, FILLING, "AllocTensor"); break;
-  case AC_AS_ENQUE: step(f, s, FILLING, QUEUED, "EnQue"); break;
-  case AC_AS_DEQUE: step(f, s, QUEUED, TAKEN, "DeQue"); break;
-  case AC_AS_FREE: step(f, s, TAKEN, IDLE, "FreeTensor"); break;
+  case AC_AS_ENQUE: step(f, s, s->outward ? TAKEN : FILLING, s->outward ? OUTWARD : QUEUED, "EnQue"); break;
+  case AC_AS_DEQUE: step(f, s, s->outward ? OUTWARD : QUEUED, s->outward ? LEAVING : TAKEN, "DeQue"); break;
+  case AC_AS_FREE: step(f, s, update(f, s->tensor) ? LEAVING : TAKEN, IDLE, "FreeTensor"); break;
   case AC_AS_COPY:
     uses(f, s->copy->ub, s->copy->to_ub, !s->copy->to_ub, s->copy->to_ub ? "a load" : "a store");
     break;
@@ -282,7 +298,8 @@ static void run_statement(flow *f, const ac_astmt *s) {
     break;
   case AC_AS_GETVALUE: { /* waits for the vector unit by itself: a slot on its way out may be read too */
     const ac_atensor *t = s->ops[0].tensor;
-    if (!t || !is_queue(f, t) || f->state[handle_of(f, t)] != TAKEN) uses(f, t, false, false, "a scalar read");
+    qstate q = t && is_queue(f, t) ? (qstate)f->state[handle_of(f, t)] : IDLE;
+    if (q != TAKEN && q != LEAVING) uses(f, t, false, false, "a scalar read");
     break;
   }
   case AC_AS_RETURN:
@@ -410,6 +427,8 @@ static void copy_flags(check *c, const ac_ablock *b, size_t i) {
   if (y->by_element) {
     if (!through && !flagged(b, i, false, AC_EV_V_S))
       fail(c, "a scalar copy to '%s' does not wait for the vector unit", y->ub->name);
+    if ((through || q->mem == AC_MEM_UPDATE) && !flagged(b, i, false, AC_EV_MTE3_S))
+      fail(c, "a scalar copy to '%s' does not wait for the store of its slot", y->ub->name);
     if (!flagged(b, i, true, through ? AC_EV_S_MTE3 : AC_EV_S_V))
       fail(c, "nothing waits for the scalar copy to '%s'", y->ub->name);
     return;

@@ -6,7 +6,14 @@
 
 /* Where a queue operation stands: before or after a statement of the DSL kernel. For a stage block "before" is the top of its
  * method and "after" its bottom. */
-typedef enum { AC_LV_ALLOC, AC_LV_ENQUE, AC_LV_DEQUE, AC_LV_FREE } ac_lop;
+typedef enum {
+  AC_LV_ALLOC,
+  AC_LV_ENQUE,
+  AC_LV_DEQUE,
+  AC_LV_FREE,
+  AC_LV_ENQUE_OUT,
+  AC_LV_DEQUE_OUT, /* the second leg of what is loaded, updated and stored in one slot */
+} ac_lop;
 typedef struct {
   const ac_cstmt *at;
   bool after;
@@ -18,7 +25,7 @@ typedef struct {
 typedef struct {
   ac_cbuffer *b;
   int buffer;     /* index into ac_akernel.buffers */
-  int out_buffer; /* loaded, computed on and stored: the VECOUT queue that the stored copy goes through; else -1 */
+  int out_buffer; /* loaded, computed on and stored, and not in this order: the VECOUT queue that the stored copy goes through; else -1 */
   ac_atensor *handle; /* of buffer */
   bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
   bool whole_repeats; /* a compare reads whole 256-byte repeats of it */
@@ -134,6 +141,11 @@ bool ac_lower_has(const ac_astmt *s, ac_dtype d, ac_dtype from);
 /* Calls f on each statement of the block and of the blocks inside it. */
 void ac_as_walk(ac_ablock *b, void (*f)(void *user, ac_astmt *s), void *user);
 bool ac_is_tensor_expr(const ac_cexpr *e); /* tensor or workspace name of the host */
+
+/* Events of a kind that the slots of a queue hold at most, and how many there are for queues. VECIN: those between MTE2 and the vector
+ * unit; VECOUT: between that and MTE3; UPDATE: between MTE2 and MTE3 (check.c). */
+int ac_lower_events(const ac_abuffer *b, ac_amem kind);
+int ac_lower_event_limit(ac_amem kind);
 
 /* apart.c: the kernel loads and stores this tensor, and no trip of its loop touches what another one does. */
 bool ac_lower_apart(ac_arena *a, const ac_akernel *k, int gm);

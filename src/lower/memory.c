@@ -129,8 +129,11 @@ static const char *holds(map *m, int at) {
 }
 
 static void launch_map(map *m, ac_buf *t) {
-  static const char *const where[] = {
-      [AC_MEM_VECIN] = "VECIN", [AC_MEM_VECOUT] = "VECOUT", [AC_MEM_BIND] = "BIND", [AC_MEM_VECCALC] = "VECCALC"};
+  static const char *const where[] = {[AC_MEM_VECIN] = "VECIN",
+                                      [AC_MEM_VECOUT] = "VECOUT",
+                                      [AC_MEM_BIND] = "BIND",
+                                      [AC_MEM_VECCALC] = "VECCALC",
+                                      [AC_MEM_UPDATE] = "UPDATE"};
   int64_t have = ac_chip_ub(m->p->chip, m->k->select);
   ac_printf(t, "memory of %s (tiling key %d): UB of %s, %lld bytes for programs\n", m->k->name, m->l->key,
             m->p->chip->name, (long long)have);
@@ -143,7 +146,8 @@ static void launch_map(map *m, ac_buf *t) {
     if (b->home || b->first != (turn < n)) continue;
     size s = bytes_of(m, b);
     ac_printf(t, "  %10s %10s %5s  %-8s %s\n", number(m, at), number(m, s),
-              ac_two_slots(b) ? "1|2" : ac_sprintf(m->a, "%d", b->depth), where[b->mem], holds(m, i));
+              ac_two_slots(b) ? ac_sprintf(m->a, "%d|%d", b->depth - 1, b->depth) : ac_sprintf(m->a, "%d", b->depth),
+              where[b->mem], holds(m, i));
     at = binary(AC_AE_ADD, at, binary(AC_AE_MUL, s, (size){b->depth, true}));
   }
   ac_printf(t, "  %10s             total", number(m, at));

@@ -1,8 +1,10 @@
 /* Pass "place": each DSL buffer becomes a queue or a TBuf.
  *
  * loaded                        TQue VECIN      loaded and stored, nothing else   TQueBind VECIN to VECOUT
- * computed, stored              TQue VECOUT     loaded, computed on and stored    TQue VECIN, and a VECOUT queue that a copy goes through
- * anything else                 TBuf VECCALC
+ * computed, stored              TQue VECOUT     loaded, then computed on, then    TQueBind VECIN to VECOUT in two legs: the vector unit
+ * anything else                 TBuf VECCALC    stored                            works on the slot between them
+ *                                               the same, computed on between     TQue VECIN, and a VECOUT queue that a copy goes through
+ *                                               or after stores
  *
  * A queue needs its operations in step on every path. They are placed in the one statement list that holds all accesses of the
  * buffer (recursively where a statement holds whole lives of it): Alloc before the first write, EnQue after the last write of the
@@ -228,6 +230,48 @@ static bool lives(analysis *x, const ac_cstmt *first, bool in_loop) {
   return true;
 }
 
+/* ---- loaded, updated, stored: the second leg ---- */
+
+typedef AC_VEC(ac_levent) event_list;
+
+/* Of a life from DeQue to Free: the last statement that computes and the first that stores; false where they are not in this order. */
+static bool legs(analysis *x, const ac_cstmt *from, const ac_cstmt *to, const ac_cstmt **use,
+                 const ac_cstmt **store) {
+  for (const ac_cstmt *s = from;; s = s->next) {
+    int m = touches(s, x->b);
+    if ((m & USE) && ((m & STORE) || *store)) return false;
+    if (m & USE) *use = s;
+    if ((m & STORE) && !*store) *store = s;
+    if (s == to) return true;
+  }
+}
+
+static void leg(analysis *x, event_list *out, const ac_cstmt *at, bool after, ac_lop op) {
+  ac_levent e = {.at = at, .after = after, .op = op, .info = x->info};
+  ac_push(x->c->a, out, e);
+}
+
+/* Every life gets a second leg, one that stores nothing too: Free tells MTE2 that MTE3 is done, not that the vector unit is. */
+static bool outward(analysis *x) {
+  event_list out = {0};
+  const ac_cstmt *from = NULL;
+  bool dead = false;
+  for (size_t i = x->events; i < x->k->events.len; i++) {
+    const ac_levent *e = &x->k->events.data[i];
+    const ac_cstmt *use = NULL, *store = NULL;
+    if (e->op == AC_LV_DEQUE) from = e->at, dead = e->after;
+    if (e->op == AC_LV_FREE) {
+      if (!dead && !legs(x, from, e->at, &use, &store)) return false;
+      leg(x, &out, use ? use : store ? store : e->at, use || !store, AC_LV_ENQUE_OUT);
+      leg(x, &out, store ? store : e->at, !store, AC_LV_DEQUE_OUT);
+    }
+    ac_push(x->c->a, &out, *e);
+  }
+  x->k->events.len = x->events;
+  for (size_t i = 0; i < out.len; i++) ac_push(x->c->a, &x->k->events, out.data[i]);
+  return true;
+}
+
 /* ---- sizes: buffers are made in Init, before any statement of the kernel runs ---- */
 
 typedef struct {
@@ -387,14 +431,16 @@ static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexp
   x.dead = !(m & x.second);
   f->queued = (m & (LOAD | STORE)) && lives(&x, k->fn->body, false);
   if (!f->queued) k->events.len = x.events;
+  bool update = f->queued && m == (LOAD | USE | STORE) && outward(&x);
   ac_amem mem = !f->queued                  ? AC_MEM_VECCALC
+                : update                    ? AC_MEM_UPDATE
                 : !(m & LOAD)               ? AC_MEM_VECOUT
                 : (m & STORE) && !(m & USE) ? AC_MEM_BIND
                                             : AC_MEM_VECIN;
   f->buffer = add_buffer(c, k, f->b, f->queued ? "Queue" : "Buf", mem, n);
   ac_abuffer *q = &k->k->buffers.data[f->buffer];
   q->sync = !f->queued && (m & (LOAD | STORE));
-  if (f->queued) q->depth = f->b->pinned ? f->b->pinned : x.looped ? 2 : 1;
+  if (f->queued) q->depth = f->b->pinned ? f->b->pinned : !x.looped ? 1 : update ? 3 : 2;
   q->pinned = f->b->pinned > 0;
   if (f->whole_repeats) q->round_to = 256;
   remember(q, f->b, row, dims, k->pitched);
@@ -434,39 +480,36 @@ static void share(ac_lkernel *k) {
   }
 }
 
-/* At most 8 events of a kind can be live, and a queue takes one a slot; one stays free for flags. Doubles become singles from the
- * last buffer on until the sum fits. Source: CANN 8.1 basic_api, kernel_tquebind_impl.h and kernel_tpipe_impl.h. */
+/* At most 8 events of a kind can be live, and a queue takes one a slot; one stays free for flags. The last of those with most
+ * slots gives one up until the sum fits. Source: CANN 8.1 basic_api, kernel_tquebind_impl.h and kernel_tpipe_impl.h. */
 static void limit_depths(ac_akernel *k, ac_amem mem) {
   for (;;) {
     int sum = 0, last = -1;
     for (size_t i = 0; i < k->buffers.len; i++) {
       const ac_abuffer *b = &k->buffers.data[i];
-      if (b->mem != mem && !(b->mem == AC_MEM_BIND && mem != AC_MEM_VECCALC)) continue;
-      sum += b->depth;
-      if (b->depth > 1 && !b->pinned) last = (int)i;
+      int n = ac_lower_events(b, mem);
+      sum += n;
+      bool spare = n > 1 && b->depth > 1 && !b->pinned;
+      if (spare && (last < 0 || b->depth >= k->buffers.data[last].depth)) last = (int)i;
     }
-    if (sum <= 8 || last < 0) return;
-    k->buffers.data[last].depth = 1;
+    if (sum <= ac_lower_event_limit(mem) || last < 0) return;
+    k->buffers.data[last].depth--;
   }
 }
 
-static int total_depth(const ac_akernel *k, ac_amem mem) {
+static int total_events(const ac_akernel *k, ac_amem mem) {
   int sum = 0;
-  for (size_t i = 0; i < k->buffers.len; i++)
-    if (k->buffers.data[i].mem == mem || (k->buffers.data[i].mem == AC_MEM_BIND && mem != AC_MEM_VECCALC))
-      sum += k->buffers.data[i].depth;
+  for (size_t i = 0; i < k->buffers.len; i++) sum += ac_lower_events(&k->buffers.data[i], mem);
   return sum;
 }
 
 /* Queues beyond those that events allow give way to flags: always right, only slower. A flag needs a free event itself. */
 static void limit_queues(ac_lkernel *k, ac_amem mem) {
-  for (int limit = 8; total_depth(k->k, mem) > limit; limit = 7) {
+  for (int limit = ac_lower_event_limit(mem); total_events(k->k, mem) > limit; limit = 7) {
     size_t i = k->infos.len;
     while (i-- > 0) {
       const ac_linfo *f = &k->infos.data[i];
-      if (f->queued && f->out_buffer < 0 &&
-          (k->k->buffers.data[f->buffer].mem == mem || k->k->buffers.data[f->buffer].mem == AC_MEM_BIND))
-        break;
+      if (f->queued && f->out_buffer < 0 && ac_lower_events(&k->k->buffers.data[f->buffer], mem)) break;
     }
     if (i == (size_t)-1) return;
     ac_abuffer *b = &k->k->buffers.data[k->infos.data[i].buffer];
@@ -510,10 +553,9 @@ bool ac_lower_place(ac_lower_ctx *c) {
       place(c, k, i, e, row, dims);
     }
     share(k);
-    limit_depths(k->k, AC_MEM_VECIN);
-    limit_depths(k->k, AC_MEM_VECOUT);
-    limit_queues(k, AC_MEM_VECIN);
-    limit_queues(k, AC_MEM_VECOUT);
+    static const ac_amem kinds[] = {AC_MEM_VECIN, AC_MEM_VECOUT, AC_MEM_UPDATE};
+    for (size_t i = 0; i < AC_COUNT(kinds); i++) limit_depths(k->k, kinds[i]);
+    for (size_t i = 0; i < AC_COUNT(kinds); i++) limit_queues(k, kinds[i]);
     decide_members(k);
   }
   return true;

@@ -53,15 +53,15 @@ static ac_astmt *queue_op(maker *m, ac_askind k, ac_atensor *t, ac_loc loc, ac_a
   return s;
 }
 static void events(maker *m, const ac_cstmt *s, bool after, ac_ablock *out) {
-  static const ac_askind kinds[] = {[AC_LV_ALLOC] = AC_AS_ALLOC,
-                                    [AC_LV_ENQUE] = AC_AS_ENQUE,
-                                    [AC_LV_DEQUE] = AC_AS_DEQUE,
-                                    [AC_LV_FREE] = AC_AS_FREE};
+  static const ac_askind kinds[] = {
+      [AC_LV_ALLOC] = AC_AS_ALLOC, [AC_LV_ENQUE] = AC_AS_ENQUE,     [AC_LV_DEQUE] = AC_AS_DEQUE,
+      [AC_LV_FREE] = AC_AS_FREE,   [AC_LV_ENQUE_OUT] = AC_AS_ENQUE, [AC_LV_DEQUE_OUT] = AC_AS_DEQUE};
   for (int free = 0; free < 2; free++) /* hand on first, give back last */
     for (size_t i = 0; i < m->k->events.len; i++) {
       const ac_levent *e = &m->k->events.data[i];
       if (e->at != s || e->after != after || (e->op == AC_LV_FREE) != free) continue;
-      queue_op(m, kinds[e->op], m->k->infos.data[e->info].handle, s->loc, out);
+      ac_astmt *q = queue_op(m, kinds[e->op], m->k->infos.data[e->info].handle, s->loc, out);
+      q->outward = e->op == AC_LV_ENQUE_OUT || e->op == AC_LV_DEQUE_OUT;
     }
 }
 

@@ -55,7 +55,8 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
     bool through =
         y->k->buffers.data[c->ub->buffer].mem == AC_MEM_BIND; /* no vector unit between scalar unit and MTE3 */
     if (!through) flag(y, out, AC_EV_V_S, s->loc);
-    if (both || own || through) flag(y, out, AC_EV_MTE3_S, s->loc);
+    bool stored = through || y->k->buffers.data[c->ub->buffer].mem == AC_MEM_UPDATE; /* the slot went out last */
+    if (both || own || stored) flag(y, out, AC_EV_MTE3_S, s->loc);
     ac_push(y->a, out, s);
     flag(y, out, through ? AC_EV_S_MTE3 : AC_EV_S_V, s->loc);
     return;

@@ -7,7 +7,8 @@ static const char *const type_names[] = {"int", "float", "bool"};
 static const char *const mem_names[] = {[AC_MEM_VECIN] = "VECIN",
                                         [AC_MEM_VECOUT] = "VECOUT",
                                         [AC_MEM_BIND] = "VECIN-VECOUT",
-                                        [AC_MEM_VECCALC] = "VECCALC"};
+                                        [AC_MEM_VECCALC] = "VECCALC",
+                                        [AC_MEM_UPDATE] = "VECIN-V-VECOUT"};
 
 typedef struct {
   ac_buf b;
@@ -241,7 +242,8 @@ static void statement(text *t, const ac_astmt *s, int depth) {
   case AC_AS_DEQUE:
   case AC_AS_FREE:
   case AC_AS_GET:
-    ac_printf(&t->b, "%s %s (%s)", queue[s->kind], s->tensor->name, t->k->buffers.data[s->tensor->buffer].name);
+    ac_printf(&t->b, "%s %s (%s)%s", queue[s->kind], s->tensor->name, t->k->buffers.data[s->tensor->buffer].name,
+              s->outward ? " outward" : "");
     break;
   case AC_AS_COPY: copy(t, s->copy); break;
   case AC_AS_INST:

@@ -35,10 +35,10 @@ static void check_ub(ac_pc *t, const ac_akernel *k, int index) {
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *q = &k->buffers.data[i];
     if (q->home) continue; /* it has bytes of its own here, and none on the chip */
-    bool twice = ac_two_slots(q);
+    int slots = ac_fixed_slots(q) + ac_two_slots(q);
     char *bytes = ac_sprintf(t->a, "ac_bytes(h, %s, %d, %d)", ac_pc_expr(t, bind(&b, q->elements)),
                              ac_dtypes[q->dtype].bytes, q->round_to);
-    if (!twice && q->depth != 1) bytes = ac_sprintf(t->a, "ac_checked_mul(h, %s, %d)", bytes, q->depth);
+    if (slots != 1) bytes = ac_sprintf(t->a, "ac_checked_mul(h, %s, %d)", bytes, slots);
     ac_pc_line(t, "ac_used = ac_checked_add(h, ac_used, %s); /* %s */", bytes, q->name);
   }
   ac_pc_line(t, "ac_check_ub(h, \"%s\", ac_used, (int64_t)AC_UB%s);", k->name, k->select ? " - 8192" : "");

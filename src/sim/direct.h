@@ -75,6 +75,7 @@ struct ac_dstmt {
   uint8_t kind, type; /* ac_askind; ac_atype of the variable */
   int32_t slot;       /* variable, tensor or queue's tensor */
   int32_t queue;
+  bool outward; /* ac_astmt.outward */
   int32_t line;
   const char *file;
   ac_dexpr *value, *lo, *hi, *step;

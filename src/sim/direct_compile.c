@@ -368,6 +368,7 @@ static void queue_statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   bool obtained = s->kind == AC_AS_ALLOC || s->kind == AC_AS_DEQUE || s->kind == AC_AS_GET;
   n->slot = tensor_slot(c, s->tensor, obtained);
   n->queue = s->tensor->buffer;
+  n->outward = s->outward;
 }
 
 static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {

@@ -197,10 +197,9 @@ static void check_ub(host *h, const ac_dlaunch *l) {
     if (b->home) continue;
     int64_t n = buffer_bytes(h, l->elements[i], b);
     doubles |= twice;
-    if (twice)
-      doubled = add(h, doubled, n);
-    else
-      fixed = add(h, fixed, b->depth == 1 ? n : mul(h, n, b->depth));
+    if (twice) doubled = add(h, doubled, n);
+    int slots = ac_fixed_slots(b);
+    if (slots) fixed = add(h, fixed, slots == 1 ? n : mul(h, n, slots));
   }
   /* Select writes to the last 8 KB of UB */
   int64_t have = k->select ? sub(h, h->ub, 8192) : h->ub;

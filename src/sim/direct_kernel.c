@@ -498,6 +498,15 @@ static void order(const ac_dstmt *s) {
   acsim_flag_wait(s->method, id, s->file, s->line);
 }
 
+/* EnQue<from, to> of tensors that the vector unit works on between load and store; -1: the queue's own positions. */
+static int32_t leg_from(const frame *f, const ac_dstmt *s) {
+  if (f->k->buffers[s->queue].b->mem != AC_MEM_UPDATE) return -1;
+  return s->outward ? ACSIM_POS_VECOUT : ACSIM_POS_GM;
+}
+static int32_t leg_to(int32_t from) {
+  return from < 0 ? -1 : from == ACSIM_POS_GM ? ACSIM_POS_VECIN : ACSIM_POS_GM;
+}
+
 static flow statement(frame *f, const ac_dstmt *s) {
   enum { PIPE_ALL = 6 };
   switch (s->kind) {
@@ -513,15 +522,21 @@ static flow statement(frame *f, const ac_dstmt *s) {
     f->t[s->slot] = (acsim_local){0};
     acsim_queue_alloc(f->q[s->queue], &f->t[s->slot], s->file, s->line);
     return GO;
-  case AC_AS_DEQUE:
+  case AC_AS_DEQUE: {
+    int32_t from = leg_from(f, s);
     f->t[s->slot] = (acsim_local){0};
-    acsim_queue_pop(f->q[s->queue], &f->t[s->slot], s->file, s->line);
+    acsim_queue_pop_as(f->q[s->queue], &f->t[s->slot], from, leg_to(from), s->file, s->line);
     return GO;
+  }
   case AC_AS_GET:
     f->t[s->slot] = (acsim_local){0};
     acsim_tbuf_get(f->q[s->queue], 0, 0, &f->t[s->slot], s->file, s->line);
     return GO;
-  case AC_AS_ENQUE: acsim_queue_push(f->q[s->queue], &f->t[s->slot], s->file, s->line); return GO;
+  case AC_AS_ENQUE: {
+    int32_t from = leg_from(f, s);
+    acsim_queue_push_as(f->q[s->queue], &f->t[s->slot], from, leg_to(from), s->file, s->line);
+    return GO;
+  }
   case AC_AS_FREE: acsim_queue_free(f->q[s->queue], &f->t[s->slot], s->file, s->line); return GO;
   case AC_AS_COPY: copy(f, s); return GO;
   case AC_AS_INST: instruction(f, s); return GO;
@@ -563,9 +578,10 @@ static void init_buffers(frame *f, const ac_alaunch *l, void *pipe) {
     uint32_t bytes = buffer_bytes(f, &f->k->buffers[i]);
     int32_t src = b->mem == AC_MEM_VECOUT ? ACSIM_POS_VECOUT : ACSIM_POS_VECIN,
             dst = b->mem == AC_MEM_VECIN ? ACSIM_POS_VECIN : ACSIM_POS_VECOUT;
-    uint32_t slots = b->depth == 2 && !b->pinned ? twice : (uint32_t)b->depth;
-    f->q[i] = b->mem == AC_MEM_VECCALC ? acsim_tbuf_init(pipe, ACSIM_POS_VECCALC, bytes, file, line)
-                                       : acsim_queue_init(pipe, src, dst, b->depth, slots, bytes, file, line);
+    uint32_t slots = (ac_two_slots(b) ? twice : 0) + (uint32_t)ac_fixed_slots(b);
+    f->q[i] = b->mem == AC_MEM_VECCALC
+                  ? acsim_tbuf_init(pipe, ACSIM_POS_VECCALC, bytes, file, line)
+                  : acsim_queue_init(pipe, src, dst, ac_queue_depth(b), slots, bytes, file, line);
   }
   for (int i = 0; i < f->k->n_buffers; i++)
     if (f->k->buffers[i].b->home) f->q[i] = f->q[f->k->buffers[i].b->home - 1];

@@ -140,6 +140,22 @@ static void break_dtype(work *w, ac_program *p) {
   (void)w;
   find(&method(p, "Compute1")->body, AC_AS_INST)->ops[0].view = AC_I64;
 }
+/* the vector unit does not hand on to MTE3 */
+static void break_outward(work *w, ac_program *p) {
+  (void)w;
+  method(p, "Compute1")->body.len--;
+  ac_ablock *out = &method(p, "CopyOut1")->body;
+  memmove(out->data, out->data + 1, --out->len * sizeof *out->data);
+}
+static void break_leg(work *w, ac_program *p) {
+  (void)w;
+  find(&method(p, "CopyIn1")->body, AC_AS_ENQUE)->outward = true;
+}
+static void break_leave(work *w, ac_program *p) {
+  (void)w;
+  ac_ablock *out = &method(p, "CopyOut1")->body;
+  memmove(out->data, out->data + 2, (out->len -= 2) * sizeof *out->data);
+}
 static void break_copy(work *w, ac_program *p) {
   (void)w;
   find(&method(p, "CopyIn1")->body, AC_AS_COPY)->copy->cols = NULL;
@@ -209,6 +225,9 @@ static void invariants(void **state) {
       {"relu", "process", break_loop, "a loop that may run zero times"},
       {"l2rows", "sync", break_flag, "does not wait for the vector unit"},
       {"l2rows", "legalise", break_work, "no work tensor of its own"},
+      {"tile2d", "process", break_outward, "a store of 'b' while its queue slot is not at hand"},
+      {"tile2d", "process", break_leg, "EnQue of 'b' out of step: it is being filled"},
+      {"tile2d", "process", break_leave, "FreeTensor of 'b' out of step: it is queued to leave"},
       {"relu", "legalise", break_dtype, "Relu of int64 does not exist"},
       {"relu", "align", break_copy, "still a tile"},
       {"relu", "align", break_exact, "not proved to be whole blocks"},
@@ -342,12 +361,28 @@ static void placement(void **state) {
        "            tl.vsub_scalar(b, a, t)\n        with tl.copyout():\n            tl.store(y + i + tl.arange(0, "
        "64), b)\n",
        "b", AC_MEM_VECOUT, 2, false},
-      /* computed in place between load and store: a copy goes out */
+      /* computed in place between load and store: one slot for all of it, and three of them for three trips */
       {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            "
        "tl.load(x + i + tl.arange(0, 64), a)\n"
        "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + "
        "i + tl.arange(0, 64), a)\n",
+       "a", AC_MEM_UPDATE, 3, false},
+      /* computed on after a store too: a copy goes out */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n            "
+       "tl.load(x + i + tl.arange(0, 64), a)\n"
+       "        with tl.copyout():\n            tl.store(y + i + tl.arange(0, 64), a)\n"
+       "        with tl.compute():\n            tl.vexp(a, a)\n        with tl.copyout():\n            tl.store(y + "
+       "i + tl.arange(0, 64), a)\n",
        "a", AC_MEM_VECIN, 2, false},
+      /* three, two and two: a slot holds an event from MTE3 to MTE2, and there are eight, one of them for flags */
+      {"    a = tl.alloc_ub(64, tl.float32)\n    b = tl.alloc_ub(64, tl.float32)\n    c = tl.alloc_ub(64, "
+       "tl.float32)\n    for i in range(0, n, 64):\n        with tl.copyin():\n"
+       "            tl.load(x + i + tl.arange(0, 64), a)\n            tl.load(x + i + tl.arange(0, 64), b)\n"
+       "            tl.load(x + i + tl.arange(0, 64), c)\n        with tl.compute():\n            tl.vexp(a, a)\n"
+       "            tl.vadd(b, b, a)\n            tl.vadd(c, c, b)\n        with tl.copyout():\n"
+       "            tl.store(y + i + tl.arange(0, 64), a)\n            tl.store(y + i + tl.arange(0, 64), b)\n"
+       "            tl.store(y + i + tl.arange(0, 64), c)\n",
+       "b", AC_MEM_UPDATE, 2, false},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;

@@ -85,8 +85,7 @@ public:
         w = tilingData.w;
         xGm.SetGlobalBuffer((__gm__ float *)x);
         yGm.SetGlobalBuffer((__gm__ float *)y);
-        pipe->InitBuffer(bQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(8 * AcAlignUp(w, 8), 4, 32));
-        pipe->InitBuffer(bOutQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(8 * AcAlignUp(w, 8), 4, 32));
+        pipe->InitBuffer(bQueue, static_cast<uint8_t>(tilingData.bufferNum + 1), AcBytes(8 * AcAlignUp(w, 8), 4, 32));
     }
 
     __aicore__ inline void Process()
@@ -107,12 +106,12 @@ private:
     {
         b = bQueue.AllocTensor<float>();
         AcLoadRows(b, xGm[r0 * cols + c], nr, cnt, cols, AcAlignUp(w, 8));
-        bQueue.EnQue(b);
+        bQueue.EnQue<AscendC::TPosition::GM, AscendC::TPosition::VECIN, float>(b);
     }
 
     __aicore__ inline void Compute1(int64_t nr, int64_t cnt)
     {
-        b = bQueue.DeQue<float>();
+        b = bQueue.DeQue<AscendC::TPosition::GM, AscendC::TPosition::VECIN, float>();
         if (cnt == AcAlignUp(w, 8)) {
             AscendC::Exp(b, b, static_cast<int32_t>(nr * cnt));
         } else if (AcCeilDiv(cnt, 64) < nr && AcFloorDiv(AcAlignUp(w, 8), 8) <= 255) {
@@ -126,27 +125,17 @@ private:
                 AscendC::Exp(b[acRow2 * AcAlignUp(w, 8)], b[acRow2 * AcAlignUp(w, 8)], static_cast<int32_t>(cnt));
             }
         }
+        bQueue.EnQue<AscendC::TPosition::VECOUT, AscendC::TPosition::GM, float>(b);
     }
 
     __aicore__ inline void CopyOut1(int64_t r0, int64_t c, int64_t nr, int64_t cnt)
     {
-        AscendC::LocalTensor<float> bOut0 = bOutQueue.AllocTensor<float>();
-        if (cnt == AcAlignUp(w, 8)) {
-            AscendC::Adds(bOut0.ReinterpretCast<int32_t>(), b.ReinterpretCast<int32_t>(), static_cast<int32_t>(0), static_cast<int32_t>(nr * cnt));
-        } else {
-            for (int64_t acRow3 = 0; acRow3 < nr; acRow3++) {
-                AscendC::Adds(bOut0.ReinterpretCast<int32_t>()[acRow3 * AcAlignUp(w, 8)], b.ReinterpretCast<int32_t>()[acRow3 * AcAlignUp(w, 8)], static_cast<int32_t>(0), static_cast<int32_t>(cnt));
-            }
-        }
-        bOutQueue.EnQue(bOut0);
-        bOut0 = bOutQueue.DeQue<float>();
-        AcStoreRows(yGm[r0 * cols + c], bOut0, nr, cnt, cols, AcAlignUp(w, 8));
-        bOutQueue.FreeTensor(bOut0);
+        b = bQueue.DeQue<AscendC::TPosition::VECOUT, AscendC::TPosition::GM, float>();
+        AcStoreRows(yGm[r0 * cols + c], b, nr, cnt, cols, AcAlignUp(w, 8));
         bQueue.FreeTensor(b);
     }
 
-    AscendC::TQue<AscendC::TPosition::VECIN, 2> bQueue;
-    AscendC::TQue<AscendC::TPosition::VECOUT, 2> bOutQueue;
+    AscendC::TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT, 1> bQueue;
     AscendC::GlobalTensor<float> xGm;
     AscendC::GlobalTensor<float> yGm;
     AscendC::LocalTensor<float> b;

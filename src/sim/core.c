@@ -73,9 +73,7 @@ void acsim_close(acsim_session *s) {
   if (acsim_current == s) acsim_current = NULL;
   acsim_time_close(s);
   for (size_t i = 0; i < s->gms.len; i++) {
-    free(s->gms.data[i]->written);
-    free(s->gms.data[i]->twice);
-    free(s->gms.data[i]->filled);
+    acsim_written_free(s->gms.data[i]);
     free(s->gms.data[i]->before);
   }
   free(s->pick);

@@ -30,11 +30,12 @@ typedef struct {
 
 /* ---- global memory ---- */
 
+typedef struct acsim_parts acsim_parts;
 typedef struct {
   acsim_buffer b;
   uint8_t *start, *end;
   int64_t elems;
-  uint64_t *written; /* a bit an element; NULL for inputs */
+  uint64_t *written; /* a bit an element: all its bytes were; NULL for inputs */
   uint64_t *filled;  /* elements that only a fill has written; NULL: none */
   uint64_t *twice;   /* allocated by the first double write */
   acsim_at twice_at; /* lowest source place that wrote an element again */
@@ -44,6 +45,7 @@ typedef struct {
       *seen[2];     /* L2 lines read, written: in this launch, in earlier ones; NULL: time is not modelled */
   int64_t expected; /* partial: only so many elements have to be written */
   bool partial;
+  acsim_parts *parts; /* elements that were not written in one piece; NULL: none (core_written.c) */
 } acsim_gm;
 
 /* ---- order ---- */
@@ -297,6 +299,11 @@ acsim_gm *acsim_gm_find(acsim_session *s, const uint8_t *p);
 /* The tensor that an access at p through g belongs to: the one with g's base, wherever p is; without one, the one at p. */
 acsim_gm *acsim_gm_home(acsim_session *s, const acsim_global *g, const uint8_t *p);
 void acsim_gm_report(acsim_session *s);
+/* core_written.c: bytes [from, to) of the tensor are written; are read, and must have been written before. */
+void acsim_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, acsim_gm_how how);
+void acsim_written_before(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, int64_t from, int64_t to,
+                          bool atomic);
+void acsim_written_free(acsim_gm *m);
 
 enum { ACSIM_DEQ_NONE, ACSIM_DEQ_HALF, ACSIM_DEQ_WORD, ACSIM_DEQ_VECTOR };
 

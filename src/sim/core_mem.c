@@ -276,74 +276,6 @@ uint8_t *acsim_system_workspace(void) {
   return NULL;
 }
 
-/* Calls fn for each 64-bit word of the bit map that elements [from, to) touch. */
-#define FOR_WORDS(from, to, w, mask)                                                            \
-  for (int64_t w = (from) / 64; w <= ((to)-1) / 64; w++)                                        \
-    for (uint64_t mask = (~0ull << (w == (from) / 64 ? (from) % 64 : 0)) &                      \
-                         (w == ((to)-1) / 64 && (to) % 64 ? ~0ull >> (64 - (to) % 64) : ~0ull), \
-                  once_ = 1;                                                                    \
-         once_; once_ = 0)
-
-/* Elements of a fill may be written once more: their bits are taken out of what counts as written before. True: the rest of
- * them was. */
-static bool count_write(acsim_block *b, acsim_gm *m, int64_t w, uint64_t old, uint64_t mask, acsim_gm_how how) {
-  pthread_mutex_lock(&b->s->faults.lock);
-  if (how == GM_FILL && !m->filled) m->filled = calloc((size_t)(m->elems + 63) / 64, 8);
-  if (m->filled) {
-    if (how == GM_WRITE) {
-      old &= ~m->filled[w];
-      m->filled[w] &= ~mask;
-    } else if (how == GM_FILL) {
-      m->filled[w] |= mask & ~old;
-    }
-  }
-  if (old) {
-    if (!m->twice) m->twice = calloc((size_t)(m->elems + 63) / 64, 8);
-    if (m->twice) m->twice[w] |= old;
-  }
-  pthread_mutex_unlock(&b->s->faults.lock);
-  return old != 0;
-}
-
-static void gm_written(acsim_block *b, acsim_at at, acsim_gm *m, int64_t from, int64_t to, acsim_gm_how how) {
-  bool again = false;
-  bool once = (how == GM_WRITE || how == GM_FILL) && m->b.kind != ACSIM_WORKSPACE;
-  FOR_WORDS(from, to, w, mask) {
-    uint64_t old = __atomic_fetch_or(&m->written[w], mask, __ATOMIC_RELAXED) & mask;
-    if (!once || (!old && how != GM_FILL)) continue;
-    again |= count_write(b, m, w, old, mask, how);
-  }
-  if (!again) return;
-  pthread_mutex_lock(&b->s->faults.lock);
-  if (!m->twice_at.file || (at.file && (strcmp(at.file, m->twice_at.file) < 0 ||
-                                        (!strcmp(at.file, m->twice_at.file) && at.line < m->twice_at.line))))
-    m->twice_at = at;
-  pthread_mutex_unlock(&b->s->faults.lock);
-}
-
-static void gm_poison(acsim_block *b, const char *op, acsim_at at, acsim_gm *m, int64_t from, int64_t to,
-                      bool atomic) {
-  int64_t first = -1, count = 0;
-  FOR_WORDS(from, to, w, mask) {
-    uint64_t bad = ~__atomic_load_n(&m->written[w], __ATOMIC_RELAXED) & mask;
-    if (!bad) continue;
-    if (first < 0) first = w * 64 + __builtin_ctzll(bad);
-    count += __builtin_popcountll(bad);
-  }
-  acsim_session *s = b->s;
-  if (count && s->count < s->block_dim * s->ratio)
-    acsim_fault(
-        s, b, "sample-incomplete", at,
-        "%s reads %lld elements of %s that none of the %lld blocks that ran had written (the first is element "
-        "%lld): another block may do so, and what this one computes is not known; run all blocks",
-        op, (long long)count, m->b.name, (long long)s->count, (long long)first);
-  else if (count)
-    acsim_fault(
-        s, b, "read-poison", at, "%s reads %lld elements of %s that were never written (the first is element %lld)%s",
-        op, (long long)count, m->b.name, (long long)first,
-        atomic ? ": an atomic store combines with what is there. Write that first, or SetAtomicNone is missing" : "");
-}
-
 bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, const acsim_global *g, int64_t off,
                     int64_t bytes, acsim_gm_how how) {
   if (bytes <= 0) return true;
@@ -364,10 +296,11 @@ bool acsim_gm_touch(acsim_block *b, ac_pipe pipe, const char *op, acsim_at at, c
   }
   acsim_time_global(b, pipe, op, at, m, p, bytes, how);
   if (!m->written) return true;
-  int64_t from = (p - m->start) / m->b.elem, to = (p + bytes - 1 - m->start) / m->b.elem + 1;
+  int64_t from = p - m->start;
   bool filled = m->b.kind == ACSIM_INOUT || m->b.zeroed;
-  if ((how == GM_READ || how == GM_UPDATE) && !filled) gm_poison(b, op, at, m, from, to, how == GM_UPDATE);
-  if (how != GM_READ) gm_written(b, at, m, from, to, how);
+  if ((how == GM_READ || how == GM_UPDATE) && !filled)
+    acsim_written_before(b, op, at, m, from, from + bytes, how == GM_UPDATE);
+  if (how != GM_READ) acsim_written(b, at, m, from, from + bytes, how);
   acsim_order_global(b, pipe, op, at, m, p, bytes, how == GM_FILL ? GM_WRITE : how);
   if (b->cache || pipe == AC_PIPE_S) acsim_cache_touch(b, pipe, op, at, m, p, bytes, how);
   return true;
@@ -379,106 +312,4 @@ int64_t acsim_gm_clip(acsim_block *b, const acsim_global *g, int64_t off, int64_
   if (!m || p >= m->end || p < m->start + m->b.system) return 0;
   if (write && read_only(m)) return 0;
   return m->end - p < bytes ? m->end - p : bytes;
-}
-
-/* ---- at the end: elements that were never written, or by two writes that are not atomic ---- */
-
-typedef struct {
-  int64_t count, first, last_of_first, runs;
-} runs;
-
-/* Runs of set bits among the first n (inverted: of clear bits). */
-static runs find_runs(const uint64_t *bits, int64_t n, bool invert) {
-  runs r = {0, -1, -1, 0};
-  bool inside = false;
-  for (int64_t w = 0; w * 64 < n; w++) {
-    uint64_t v = invert ? ~bits[w] : bits[w];
-    int left = n - w * 64 < 64 ? (int)(n - w * 64) : 64;
-    if (left < 64) v &= ~0ull >> (64 - left);
-    if (!v && !inside) continue;
-    if (v == ~0ull && inside) {
-      r.count += 64;
-      if (r.runs == 1) r.last_of_first = w * 64 + 63;
-      continue;
-    }
-    for (int k = 0; k < left; k++) {
-      bool bit = v >> k & 1;
-      if (bit && !inside && !r.runs++) r.first = w * 64 + k;
-      if (bit && r.runs == 1) r.last_of_first = w * 64 + k;
-      r.count += bit;
-      inside = bit;
-    }
-  }
-  return r;
-}
-
-static bool untouched(const acsim_gm *m, int64_t i) {
-  const uint8_t *p = m->start + i * m->b.elem;
-  bool zero = !m->b.poisoned, filled = true;
-  for (int k = 0; k < m->b.elem; k++) {
-    zero = zero && !p[k];
-    filled = filled && p[k] == ACSIM_POISON;
-  }
-  return zero || filled;
-}
-
-/* Elements that no call has written and that do not hold what outputs are filled with: the kernel has a plain pointer to them. A short
- * element may come to hold just that: between two that were written it counts as written. */
-static void find_raw_elements(acsim_session *s, acsim_gm *m) {
-  int64_t n = 0, e = m->b.elem;
-  for (int64_t i = 0; i < m->elems; i++) {
-    uint64_t *w = &m->written[i / 64];
-    if (*w == ~0ull) {
-      i |= 63;
-      continue;
-    }
-    if (*w >> i % 64 & 1) continue;
-    if (untouched(m, i)) {
-      bool before = i && m->written[(i - 1) / 64] >> (i - 1) % 64 & 1;
-      if (e > 2 || !n || !before || i + 1 == m->elems || untouched(m, i + 1)) continue;
-    }
-    *w |= 1ull << i % 64;
-    n++;
-  }
-  if (n)
-    acsim_fault(
-        s, NULL, "raw-pointer", (acsim_at){0},
-        "%lld elements of %s were written through a plain __gm__ pointer: such writes are not checked for order, "
-        "bounds, or being the only one",
-        (long long)n, m->b.name);
-}
-
-static const char *elements(ac_arena *a, const runs *r) {
-  const char *one = r->first == r->last_of_first
-                        ? ac_sprintf(a, "element %lld", (long long)r->first)
-                        : ac_sprintf(a, "elements %lld..%lld", (long long)r->first, (long long)r->last_of_first);
-  return r->runs == 1 ? one
-                      : ac_sprintf(a, "%lld elements in %lld runs, the first being %s,", (long long)r->count,
-                                   (long long)r->runs, one);
-}
-
-void acsim_expect(acsim_session *s, const void *data, int64_t elements) {
-  acsim_gm *m = acsim_gm_find(s, data);
-  if (!m || m->start != data || elements > m->elems) return;
-  m->expected = elements;
-  m->partial = true;
-}
-
-void acsim_gm_report(acsim_session *s) {
-  for (size_t i = 0; i < s->gms.len; i++) {
-    acsim_gm *m = s->gms.data[i];
-    if (!m->written || m->b.kind == ACSIM_WORKSPACE) continue;
-    bool whole = !s->cfg.n_blocks && !s->cfg.sample && m->b.kind == ACSIM_OUTPUT && !m->b.zeroed;
-    if (whole) find_raw_elements(s, m);
-    runs never = whole ? find_runs(m->written, m->partial ? m->expected : m->elems, true) : (runs){0};
-    if (never.count)
-      acsim_fault(s, NULL, "never-written", (acsim_at){0}, "%s of %s %s never written (%lld of %lld)",
-                  elements(s->arena, &never), m->b.name, never.count == 1 ? "is" : "are", (long long)never.count,
-                  (long long)m->elems);
-    if (!m->twice || acsim_fault_seen(s, "hazard-waw")) continue; /* that tells more of the same */
-    runs twice = find_runs(m->twice, m->elems, false);
-    acsim_fault(s, NULL, "written-twice", m->twice_at, "%s of %s %s written more than once (%lld of %lld)",
-                elements(s->arena, &twice), m->b.name, twice.count == 1 ? "is" : "are", (long long)twice.count,
-                (long long)m->elems);
-  }
 }

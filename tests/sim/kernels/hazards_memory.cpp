@@ -136,6 +136,17 @@ KERNEL(never_written) {
   all();
   for (int i = 0; i < (mended ? 4 : 3); i++) DataCopy(f.y[i * N], f.A, N);
 }
+KERNEL(half_of_each) { /* one copy for the low halves, of the last quarter; one for the high halves */
+  FRAME;
+  Duplicate(f.A, 1.0f, N);
+  all();
+  for (int i = 0; i < 3; i++) DataCopy(f.y[i * N], f.A, N);
+  GlobalTensor<uint16_t> halves;
+  halves.SetGlobalBuffer((__gm__ uint16_t *)gy, 8 * N);
+  auto a = f.A.ReinterpretCast<uint16_t>();
+  for (int i = 0; i < (mended ? 2 : 1); i++)
+    for (int k = 0; k < 8; k++) DataCopyPad(halves[6 * N + k * N / 4 + i], a, {N / 8, 2, 0, 2, 0});
+}
 KERNEL(system_part) {
   FRAME;
   Duplicate(f.A, 1.0f, N);
@@ -372,6 +383,9 @@ static const sim_case table[] = {
     ROW(gm_pointer, true, " mended", nullptr, nullptr, 0, 0, 0, 16 * N, 0),
     ROW(never_written, false, "", "never-written", "elements 768..1023 of y", 0, 0, 0, 16 * N, 0),
     ROW(never_written, true, " mended", nullptr, nullptr, 0, 0, 0, 16 * N, 0),
+    ROW(half_of_each, false, "", "never-written", "written in part: of the 4 bytes of element 768, 0 1", 0, 0, 0,
+        16 * N, 0),
+    ROW(half_of_each, true, " mended", nullptr, nullptr, 0, 0, 0, 16 * N, 0),
     ROW(system_part, false, "", "system-workspace", "GetUserWorkspace", 1, 0, 512, 16 * N, 1),
     ROW(system_part, true, " mended", nullptr, nullptr, 1, 0, 512, 16 * N, 1),
     ROW(no_system_part, false, "", "no-system-workspace", "GetLibApiWorkSpaceSize", 1, 0, 512, 512, 1),

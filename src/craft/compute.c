@@ -123,17 +123,19 @@ static bool dtype_refused(ac_chk *c, const ac_cexpr *e, const ac_sig *s, uint32_
   if (set & AC_BIT(d)) return true;
   ac_diag *g = ac_error(ac_chk_d(c), AC0508, e->loc, "tl.%s has no %s form", s->name, ac_dtypes[d].name);
   bool divides = !strcmp(s->name, "vdiv") || !strcmp(s->name, "vdiv_scalar") || !strcmp(s->name, "vrdiv_scalar") ||
-                 !strcmp(s->name, "vfmod");
+                 !strcmp(s->name, "vfmod") || !strcmp(s->name, "vfmod_scalar") || !strcmp(s->name, "vmod") ||
+                 !strcmp(s->name, "vmod_scalar") || !strcmp(s->name, "vfloordiv") ||
+                 !strcmp(s->name, "vfloordiv_scalar");
   if (d == AC_MASK)
     ac_help(ac_chk_d(c), g, "'%s' holds a mask: tl.vselect chooses by it, tl.mask_and and the like join masks", name);
   else if (set == AC_BIT(AC_MASK))
     ac_help(ac_chk_d(c), g, "it works on masks, tl.alloc_ub(lanes, tl.mask)");
   else if (divides)
-    ac_help(
-        ac_chk_d(c), g,
-        "the vector unit divides floats only: tl.cast(tmp, %s) to float32, divide, and cast back with the rounding "
-        "that you mean (exact below 2^24)",
-        name);
+    ac_help(ac_chk_d(c), g,
+            "ints of 8, 16 and 32 bits are divided, and floats by vdiv, vfmod and vmod: cast '%s' to one of those, "
+            "such as "
+            "int32 where its values fit",
+            name);
   else
     ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),
             (set & AC_BIT(AC_F32)) && ac_craft_cast_rounds(AC_F32, d)

@@ -102,6 +102,8 @@ bool lx_int_recipe(legal *l, const char *name, const lx_args *x);
 /* vselect and vselect_scalar of elements of 2 and 4 bytes, which move as floats do. False: it is neither. */
 bool lx_choice(legal *l, const char *name, const lx_args *x);
 bool lx_int64_recipe(legal *l, const char *name, const lx_args *x);
+/* legal_divide.c: quotients and remainders of integers of 16 and 32 bits. False: it is none. */
+bool lx_divide(legal *l, const char *name, const lx_args *x);
 lx_pair lx_split64(legal *l, lv a);
 lx_pair lx_pair_tmp(legal *l);
 void lx_join64(legal *l, lv d, lx_pair p);

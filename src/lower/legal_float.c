@@ -508,6 +508,35 @@ static void fmod_(legal *l, const lx_args *x) {
   lx_2(l, AC_I_MUL, x->d, a, t);
 }
 
+/* The sign of the divisor: it is added where the remainder has the other one. */
+static void mod(legal *l, const lx_args *x) {
+  lx_args y = *x;
+  y.d = lx_tmp(l, AC_F32);
+  int mark = l->reg;
+  fmod_(l, &y);
+  l->reg = mark;
+  lv t = lx_tmp(l, AC_F32), m = lx_tmp_mask(l);
+  sign_into(l, t, x->b);
+  lx_2(l, AC_I_MUL, t, t, y.d);
+  lx_compare_s(l, m, t, lx_float(l, 0), AC_CMP_LT);
+  lx_2(l, AC_I_ADD, t, y.d, x->b);
+  lx_select(l, x->d, m, t, y.d);
+}
+
+/* The scalar in all lanes, then the form of two vectors. */
+static void with_scalar(legal *l, const lx_args *x, lx_make make) {
+  lx_args y = *x;
+  y.b = lx_tmp(l, AC_F32);
+  lx_fill(l, y.b, x->s);
+  make(l, &y);
+}
+static void fmod_scalar(legal *l, const lx_args *x) {
+  with_scalar(l, x, fmod_);
+}
+static void mod_scalar(legal *l, const lx_args *x) {
+  with_scalar(l, x, mod);
+}
+
 static const struct {
   const char *name;
   lx_make make;
@@ -546,6 +575,9 @@ static const struct {
                {"vdiv_scalar", div_scalar},
                {"vrdiv_scalar", rdiv_scalar},
                {"vfmod", fmod_},
+               {"vfmod_scalar", fmod_scalar},
+               {"vmod", mod},
+               {"vmod_scalar", mod_scalar},
                {"iota", iota}};
 
 lx_make lx_float_recipe(const char *name) {

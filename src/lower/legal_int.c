@@ -291,5 +291,6 @@ bool lx_int_recipe(legal *l, const char *name, const lx_args *x) {
   if (x->d.boolean) return bools(l, name, x);
   if (ac_dtypes[d].bytes == 1) return bytes(l, name, x);
   if (lx_is(name, "duplicate")) return lx_fill(l, x->d, x->s), true;
-  return bits(l, name, x) || ordered(l, name, x) || iota(l, name, x) || arithmetic(l, name, x);
+  return bits(l, name, x) || ordered(l, name, x) || iota(l, name, x) || lx_divide(l, name, x) ||
+         arithmetic(l, name, x);
 }

@@ -28,8 +28,8 @@ static inline bool el_mask_logic(const char *n) {
   return is_name(n, "mask_and") || is_name(n, "mask_or") || is_name(n, "mask_xor") || is_name(n, "mask_not");
 }
 static inline int el_sources(const char *n) {
-  static const char *const two[] = {"vadd", "vsub", "vmul", "vmax",     "vmin",    "vdiv",     "vpow",
-                                    "vand", "vor",  "vxor", "vcompare", "vselect", "vmul_add", "vfmod"};
+  static const char *const two[] = {"vadd", "vsub", "vmul",     "vmax",    "vmin",     "vdiv",  "vpow", "vand",
+                                    "vor",  "vxor", "vcompare", "vselect", "vmul_add", "vfmod", "vmod", "vfloordiv"};
   if (is_name(n, "duplicate") || is_name(n, "iota")) return 0;
   for (size_t i = 0; i < AC_COUNT(two); i++)
     if (is_name(n, two[i])) return 2;

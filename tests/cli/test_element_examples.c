@@ -39,6 +39,10 @@ static double lcg(const at *x) {
   int64_t top = (int64_t)v >> 33;
   return (double)(top < 0 ? -top : top);
 }
+static double clock_(const at *x) {
+  int64_t t = x->whole[0] % 86400, day = t < 0 ? t + 86400 : t;
+  return (double)(day / 3600 * 100 + day / 60 % 60);
+}
 static double quantize(const at *x) {
   return fmin(fmax(rint((double)((float)x->in[0] / 0.05f)), -128), 127);
 }
@@ -82,6 +86,7 @@ static const struct {
     {"math/polar", 2, 2, {polar_x, polar_y}, 1e-5, 1e-5, {{0}}},
     {"math/copysign_bits", 2, 1, {copysign_}, 0, 0, {{0}}},
     {"math/lcg_int64", 1, 1, {lcg}, 0, 0, {{0}}},
+    {"math/clock_int32", 1, 1, {clock_}, 0, 0, {{0}}},
     {"cast/quantize_int8", 1, 1, {quantize}, 0, 1, {{"scale", 0.05, false}}},
     {"cast/dequantize_uint8", 1, 1, {dequantize}, 1e-3, 1e-3, {{"scale", 0.1, false}, {"zero", 128, false}}},
     {"cast/bf16_to_half", 1, 1, {first}, 1e-3, 1e-7, {{0}}},

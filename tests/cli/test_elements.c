@@ -111,6 +111,19 @@ static int64_t as_dtype(ac_dtype d, int64_t v) {
   return ac_load_int(d, &cell, 0);
 }
 
+static bool divides(const char *n) {
+  return strstr(n, "div") || strstr(n, "mod");
+}
+/* In 64 bits, where no quotient of the narrower dtypes overflows. By 0 as by 1. */
+static int64_t quotient(const char *n, int64_t x, int64_t y) {
+  if (is_name(n, "vrdiv_scalar")) return x ? y / x : y;
+  if (!y) y = 1;
+  int64_t q = x / y, r = x % y;
+  bool down =
+      (is_name(n, "vmod") || is_name(n, "vmod_scalar") || !strncmp(n, "vfloordiv", 9)) && r && (r < 0) != (y < 0);
+  return strstr(n, "mod") ? r + (down ? y : 0) : q - down;
+}
+
 /* Exact; -1 for a name that integers do not have. */
 static int64_t reference_int(const element *e, int64_t x, int64_t y, bool m, int64_t i, bool *known) {
   const char *n = e->name;
@@ -152,6 +165,7 @@ static int64_t reference_int(const element *e, int64_t x, int64_t y, bool m, int
   if (is_name(n, "vcopy") || is_name(n, "vfloor") || is_name(n, "vceil") || is_name(n, "vround") ||
       is_name(n, "vrint") || is_name(n, "vtrunc"))
     return x;
+  if (divides(n)) return quotient(n, x, scalar_name(n) ? s : y);
   *known = false;
   return -1;
 }

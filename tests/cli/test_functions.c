@@ -30,6 +30,11 @@ static double rsqrt_(double x) {
   return 1 / sqrt(x);
 }
 
+static double floor_mod(double x, double y) {
+  double r = fmod(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
 /* lo, hi: the range that counts. floor: differences below `ulp` units of this number do not count (0: none). */
 typedef struct {
   const char *name;
@@ -75,6 +80,7 @@ static const function functions[] = {
     {"vcopy", one, NULL, -3e38, 3e38, 0, 0},
     {"vpow", NULL, pow, -40, 40, 0, 0}, /* the bound depends on the result */
     {"vfmod", NULL, fmod, -1e5, 1e5, 0, 0},
+    {"vmod", NULL, floor_mod, -1e5, 1e5, 0, 0},
 };
 
 static double unit_of(ac_dtype d, double x) {
@@ -111,7 +117,7 @@ typedef struct {
 static void compare(const function *f, ac_dtype d, double x, double y, double got, error *e) {
   double want = f->f ? f->f(x) : f->g(x, y), big = largest(d), off;
   bool arcs = !strcmp(f->name, "vsin") || !strcmp(f->name, "vcos") || !strcmp(f->name, "vtan");
-  if (!strcmp(f->name, "vfmod") && y != 0 && isfinite(y) && fabs(x / y) >= 4194304) return;
+  if (strstr(f->name, "mod") && y != 0 && isfinite(y) && fabs(x / y) >= 4194304) return;
   if (!in_range(f, x) || (arcs && !isfinite(x) && !isnan(x))) return;
   if (d != AC_F32 && (isinf(want) || isnan(want) || fabs(want) > big || isinf(x) || isnan(x) || isinf(y) || isnan(y)))
     return; /* half types saturate or not, as the host of the chip sets it */
@@ -222,10 +228,11 @@ static void both_ways(void **s) {
     const char *name;
     ac_dtype d, to;
     const char *mode;
-  } t[] = {{"vpow", AC_BF16, AC_BF16, NULL},     {"vexp2", AC_F32, AC_F32, NULL},    {"vmul", AC_I64, AC_I64, NULL},
-           {"vxor", AC_U8, AC_U8, NULL},         {"vcompare", AC_U32, AC_U32, "lt"}, {"vselect", AC_I8, AC_I8, NULL},
-           {"cast", AC_F32, AC_U32, "round"},    {"iota", AC_I64, AC_I64, NULL},     {"mask_xor", AC_U8, AC_U8, NULL},
-           {"vshr_scalar", AC_I64, AC_I64, NULL}};
+  } t[] = {
+      {"vpow", AC_BF16, AC_BF16, NULL},      {"vexp2", AC_F32, AC_F32, NULL},     {"vmul", AC_I64, AC_I64, NULL},
+      {"vxor", AC_U8, AC_U8, NULL},          {"vcompare", AC_U32, AC_U32, "lt"},  {"vselect", AC_I8, AC_I8, NULL},
+      {"cast", AC_F32, AC_U32, "round"},     {"iota", AC_I64, AC_I64, NULL},      {"mask_xor", AC_U8, AC_U8, NULL},
+      {"vshr_scalar", AC_I64, AC_I64, NULL}, {"vfloordiv", AC_I32, AC_I32, NULL}, {"vmod", AC_F32, AC_F32, NULL}};
   for (size_t i = 0; i < (getenv("AC_DIRECT_FULL") ? AC_COUNT(t) : 4); i++) {
     element e = {.name = t[i].name, .d = t[i].d, .to = t[i].to, .mode = t[i].mode, .s = 5, .s2 = 3};
     const ac_program *p = lowered(&b, "one.craft", el_program(b.a, &e, i % 2 ? 600 : 0));

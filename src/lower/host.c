@@ -420,6 +420,11 @@ bool ac_lower_host(ac_lower_ctx *c) {
   ac_lower_scope(c->a, f, &h.vars);
   tensors(c, f, false);
   tensors(c, f, true);
+  if (!c->p->tensors.len) {
+    ac_diag *x = ac_error(c->d, AC0611, f->loc, "no parameter of '%s' is a tensor that a kernel uses", f->name);
+    ac_help(c->d, x, "an operator has inputs and outputs: load from one parameter, store to another");
+    return false;
+  }
   attributes(c, f, &h.vars);
   if (!output_shapes(c, f)) return false;
   c->p->comments = c->m->comments;

@@ -467,6 +467,8 @@ static void refusals(void **state) {
        "tl.copyin():\n        tl.load(x + tl.arange(0, 64), a)\n"
        "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n",
        AC0602},
+      /* nothing to read, nothing to write */
+      {"@ascend_kernel\ndef k(x):\n    pass\n\n\ndef host(x):\n    k[1](x)\n", AC0611},
   };
   for (size_t i = 0; i < AC_COUNT(t); i++) {
     work w;

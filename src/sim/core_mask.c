@@ -40,6 +40,29 @@ static const char *name(acsim_at at) {
   return at.file ? at.file : "the start";
 }
 
+static int lanes_on(const acsim_block *b, int lanes) {
+  uint64_t low = lanes >= 64 ? ~0ull : (1ull << lanes) - 1, high = lanes > 64 ? ~0ull : 0;
+  return __builtin_popcountll(b->mask[0] & low) + __builtin_popcountll(b->mask[1] & high);
+}
+
+/* The mask that an instruction set for itself serves another one. Lanes that it leaves out are lanes that nobody wanted left out
+ * here; with a full mask the results are those of a mask of one's own. */
+static void check_inherited(const call *c) {
+  const acsim_block *b = c->b;
+  if (lanes_on(b, c->lanes) == c->lanes)
+    acsim_fault_pair(
+        b->s, b, "mask-inherited", c->at, b->mask_at,
+        "%s takes the mask that an instruction left in the register at %s:%d. It is full, and does no harm: "
+        "set one with SetVectorMask, or ResetMask",
+        c->name, name(b->mask_at), b->mask_at.line);
+  else
+    acsim_fault_pair(
+        b->s, b, "stale-mask", c->at, b->mask_at,
+        "%s takes the mask that an instruction left in the register at %s:%d, and with it only %d of its %d "
+        "lanes: set one with SetVectorMask, or ResetMask",
+        c->name, name(b->mask_at), b->mask_at.line, lanes_on(b, c->lanes), c->lanes);
+}
+
 /* isSetMask = false. */
 static void check_register(const call *c) {
   acsim_block *b = c->b;
@@ -63,11 +86,7 @@ static void check_register(const call *c) {
         b->mask_lost_at.line);
   else if (b->mask_by == ACSIM_MASK_OF_CALL &&
            (c->v->op != ACSIM_OP_Select || c->v->c)) /* that Select has no mask of its own */
-    acsim_fault_pair(
-        b->s, b, "stale-mask", c->at, b->mask_at,
-        "%s takes the mask that an instruction left in the register at %s:%d: set one with SetVectorMask, or "
-        "ResetMask",
-        c->name, name(b->mask_at), b->mask_at.line);
+    check_inherited(c);
 }
 
 void acsim_mask_check(const call *c) {

@@ -57,6 +57,21 @@ KERNEL(stale_mask) { /* the mask of the instruction before */
   if (mended) ResetMask();
   Mul<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
 }
+KERNEL(full_mask_taken) { /* the same, and by luck the mask is full */
+  FRAME;
+  prepare(f);
+  Add(f.C, f.A, f.B, 64, 1, rows); /* early */
+  if (mended) ResetMask();
+  Mul<float, false>(f.C, f.A, f.B, MASK_PLACEHOLDER, 1, rows); /* late */
+}
+KERNEL(stale_mask_halves) { /* a full mask for 32-bit lanes is half of one for 16-bit lanes */
+  FRAME;
+  prepare(f);
+  Add(f.C, f.A, f.B, 64, 1, rows); /* early */
+  if (mended) ResetMask();
+  auto a = f.A.ReinterpretCast<half>(), c = f.C.ReinterpretCast<half>();
+  Mul<half, false>(c, a, a, MASK_PLACEHOLDER, 1, rows); /* late */
+}
 KERNEL(mask_too_long) {
   FRAME;
   prepare(f);
@@ -166,7 +181,9 @@ static const sim_case table[] = {
     MARKED(count_as_lanes, false, "", 1, "mask-mode", "MaskMode::COUNTER> is missing", 0, 0),
     MARKED(count_as_lanes, true, " mended", 1, nullptr, nullptr, 0, 0),
     MPAIR(mask_gone, 1, "mask-mode", "Adds at", 0, 0),
-    MPAIR(stale_mask, 1, "stale-mask", "left in the register", 0, 0),
+    MPAIR(stale_mask, 1, "stale-mask", "only 37 of its 64 lanes", 0, 0),
+    MPAIR(stale_mask_halves, 1, "stale-mask", "only 64 of its 128 lanes", 0, 0),
+    MPAIR(full_mask_taken, 1, "mask-inherited", "left in the register", 0, 0),
     MPAIR(mask_too_long, 1, "mask-too-long", "a repeat has 64", 0, 0),
     MPAIR(ends_in_counter_mode, 1, "mask-left", "SetMaskNorm is missing", 0, 0),
     MPAIR(ends_with_mask, 1, "mask-left", "ResetMask is missing", 0, 0),

@@ -56,7 +56,7 @@ template <typename T, typename acsim::only_if<!__is_class(T) && !__is_enum(T)>::
 }
 template <typename T, typename acsim::only_if<AscendC::IsSameType<T, float>::value>::type = 0>
 inline float sqrt(T x) {
-  return __builtin_sqrtf(x);
+  return acsim_scalar_sqrt(x);
 }
 } // namespace AscendC
 

@@ -87,8 +87,10 @@ static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const 
     bool fault = i < r->faults.len;
     const ac_sim_fault *f = fault ? &r->faults.data[i] : &r->warnings.data[i - r->faults.len];
     ac_printf(b, "%s %s: %s", fault ? "fault" : "warning", f->kind, f->message);
-    if (f->file)
+    if (f->file && f->block >= 0)
       ac_printf(b, " (%s:%d, block %lld, %lld times)", f->file, f->line, (long long)f->block, (long long)f->count);
+    else if (f->file) /* found after the launch */
+      ac_printf(b, " (%s:%d)", f->file, f->line);
     ac_puts(b, "\n");
   }
 }
@@ -99,8 +101,9 @@ static json_t *faults_json(const ac_sim_result *r) {
     const ac_sim_fault *f = &r->faults.data[i];
     json_t *j = json_pack("{s:s, s:s}", "kind", f->kind, "message", f->message);
     if (f->file)
-      json_object_update_new(j, json_pack("{s:s, s:i, s:I, s:I}", "file", f->file, "line", f->line, "block",
-                                          (json_int_t)f->block, "count", (json_int_t)f->count));
+      json_object_update_new(
+          j, json_pack("{s:s, s:i, s:I}", "file", f->file, "line", f->line, "count", (json_int_t)f->count));
+    if (f->file && f->block >= 0) json_object_set_new(j, "block", json_integer(f->block));
     json_array_append_new(all, j);
   }
   return all;

@@ -585,6 +585,7 @@ static ac_sim_lib *build_all(ac_builder *b) {
     lib->n_kernels = 1;
     if (!(lib->kernel_so[0] = ac_build_kernel(b))) return NULL;
     lib->sandbox_missing = b->missing;
+    lib->host_code = b->host_code;
     return lib;
   }
   const char *described = NULL;

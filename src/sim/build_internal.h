@@ -21,6 +21,7 @@ typedef struct {
   unsigned missing;
   const char *tree;  /* hash of the headers, once known */
   ac_strvec folders; /* further ones that sources are read from */
+  bool host_code;    /* see ac_sim_lib */
 } ac_builder;
 
 /* Arguments that shape the result. Paths are left out: they differ from machine to machine, the result does not. */
@@ -52,6 +53,8 @@ const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec
 /* build_launch.c. The text to compile instead of `path`, one of the sources, where it launches kernels by <<<>>>; NULL where nothing
  * does. `folders` gets where the quoted #includes of the files that were put together are looked for. */
 char *ac_launch_unit(ac_arena *a, const char *path, const ac_sources *c, ac_strvec *folders);
+/* Whether the file, or one that it includes, has launches. */
+bool ac_launches_in(const ac_sources *c, const char *path);
 /* Absolute folder of a file or folder. */
 const char *ac_build_folder(ac_arena *a, const char *path);
 bool ac_build_is_clang(const ac_builder *b);

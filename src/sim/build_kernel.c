@@ -59,6 +59,7 @@ const char *ac_build_kernel(ac_builder *b) {
   ac_arena *a = b->a;
   ac_sources c = ac_sources_of(a, b->s->kernel_src, b->s->headers, b->s->include_dirs);
   for (size_t i = 0; i < ac_map_len(c.seen); i++) ac_push(a, &b->folders, ac_build_folder(a, ac_map_key(c.seen, i)));
+  b->host_code = ac_launches_in(&c, ac_absolute(a, b->s->kernel_src));
   ac_strvec args = {0};
   ac_build_args(b, &args, c.std);
   ac_build_chip_args(b, &args);

@@ -67,7 +67,7 @@ static bool launches_in(const ac_sources *c, const char *path, ac_map *known) {
   }
   return false;
 }
-static bool has_launches(const ac_sources *c, const char *path) {
+bool ac_launches_in(const ac_sources *c, const char *path) {
   return launches_in(c, path, ac_map_new(c->a));
 }
 
@@ -76,7 +76,7 @@ static void put_file(unit *u, const char *path);
 /* A line whose '#' begins an #include of a file with launches: that file instead. False: it is something else. */
 static bool put_include(unit *u, const char *path, const char *hash, int number) {
   const char *inner = ac_source_include(u->c, path, hash);
-  if (!inner || !has_launches(u->c, inner)) return false;
+  if (!inner || !ac_launches_in(u->c, inner)) return false;
   put_file(u, inner);
   ac_printf(&u->out, "#line %d \"%s\"\n", number + 1, path);
   return true;
@@ -116,7 +116,7 @@ static void put_file(unit *u, const char *path) {
 }
 
 char *ac_launch_unit(ac_arena *a, const char *path, const ac_sources *c, ac_strvec *folders) {
-  if (!has_launches(c, path)) return NULL;
+  if (!ac_launches_in(c, path)) return NULL;
   unit u = {.c = c, .a = a, .folders = folders, .done = ac_map_new(a)};
   ac_buf_init(&u.out, a);
   put_file(&u, path);

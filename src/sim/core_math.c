@@ -391,3 +391,19 @@ void acsim_math_tree_sum(int type, void *d, const void *a, const uint64_t mask[2
   if (!live[0]) x[0] = 0;
   from_float(type, d, x, 1, saturate);
 }
+
+/* ---- the scalar unit ---- */
+
+float acsim_scalar_sqrt(float x) {
+  return sqrtf(x);
+}
+double acsim_scalar_round(double x, int32_t mode) {
+  switch (mode) {
+  case AC_RN_RINT: return rint(x);
+  case AC_RN_FLOOR: return floor(x);
+  case AC_RN_CEIL: return ceil(x);
+  case AC_RN_ROUND: return round(x);
+  case AC_RN_TRUNC: return trunc(x);
+  default: return x;
+  }
+}

@@ -366,12 +366,20 @@ static const char *in_order(ac_arena *a, const char *text) {
   return ac_buf_str(&b);
 }
 
+enum { MOST_PRINTED = 64 << 10 };
+/* It ends within a line, most likely. */
+static const char *cut_note(ac_arena *a, const char *text) {
+  size_t n = strlen(text);
+  return ac_sprintf(a, "%s%s(what was printed beyond %d bytes is not kept)\n", text,
+                    n && text[n - 1] == '\n' ? "" : " ...\n", MOST_PRINTED);
+}
+
 static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *r, ac_diags *d) {
   uint64_t memory = j->opts->memory ? j->opts->memory : DEFAULT_MEMORY;
   for (int i = 0; i < j->n_tensors; i++) /* the core's shadow of what was written */
     if (j->tensors[i].output) memory += (uint64_t)j->tensors[i].bytes;
   j->timeout = timeout;
-  ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = 64 << 10};
+  ac_proc_spec spec = {.call = ac_run_child, .user = j, .timeout = timeout, .max_output = MOST_PRINTED};
   progress line = {j->opts->progress, j->out, ac_now(), false};
   if (line.to) spec.tick = show_progress, spec.tick_user = &line;
   uint64_t guards = 2ull * ACSIM_GUARD * (uint64_t)j->lib->spec.chip->vector_cores; /* address space only */
@@ -385,7 +393,7 @@ static bool in_child(ac_arena *a, ac_run_job *j, double timeout, ac_sim_result *
   if (!fine) died(a, j, &p, timeout, memory, d);
   take_result(a, j, r);
   char *said = ac_sprintf(a, "%s%s", p.out, p.err);
-  if (*said) r->said = in_order(a, said);
+  if (*said) r->said = p.out_cut || p.err_cut ? cut_note(a, in_order(a, said)) : in_order(a, said);
   r->ran = fine && j->out->ok;
   if (fine && !j->out->ok) fine = explain(a, j, &p, r, d);
   return fine;

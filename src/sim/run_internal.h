@@ -15,6 +15,7 @@ struct ac_sim_lib {
   const char **kernel_so;
   int n_kernels; /* one for every column of the OpDef's dtypes when the kernel asks for DTYPE_..., else one */
   unsigned sandbox_missing;
+  bool host_code; /* the kernel's file launches kernels: it has functions of the host, too */
 };
 /* Marks a library of the cache as used now, so that no other process clears it away; false where it is not there. */
 bool ac_run_used(const char *path);
@@ -141,6 +142,11 @@ AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, cons
 void *ac_run_load(ac_run_shared *o, const char *so);
 /* run_constants.c. What the kernel's library holds of constants may be read as global memory. */
 void ac_run_add_constants(acsim_session *s, void *library);
+/* run_globals.c. Around the launches: which variables of the library's file they write; and, where it has no host code in it, which functions of
+ * the host it calls. NULL: its file cannot be read. */
+typedef struct ac_run_globals ac_run_globals;
+ac_run_globals *ac_run_globals_open(void *library, bool device_only);
+void ac_run_globals_close(ac_run_globals *g, acsim_session *s);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
 

@@ -342,6 +342,9 @@ int64_t acsim_sub_block(void); /* number of the vector core in its AI core */
 int64_t acsim_sub_blocks(void);
 
 /* The block. */
+/* What is done on the device by instructions of the scalar unit, and by compilers for the host with calls of their library. */
+float acsim_scalar_sqrt(float x);
+double acsim_scalar_round(double x, int32_t mode); /* RoundMode */
 int64_t acsim_block_index(void);
 int64_t acsim_block_count(void);
 uint64_t acsim_tiling_key(void);

@@ -301,15 +301,8 @@ template <int countValue> int64_t ScalarGetSFFValue(uint64_t valueIn) {
   return v ? __builtin_ctzll(v) : -1;
 }
 template <typename srcT, typename dstT, RoundMode roundMode> dstT ScalarCast(srcT valueIn) {
-  double x = static_cast<double>(static_cast<float>(valueIn)), r = x;
-  switch (roundMode) {
-  case RoundMode::CAST_RINT: r = __builtin_rint(x); break;
-  case RoundMode::CAST_FLOOR: r = __builtin_floor(x); break;
-  case RoundMode::CAST_CEIL: r = __builtin_ceil(x); break;
-  case RoundMode::CAST_ROUND: r = __builtin_round(x); break;
-  case RoundMode::CAST_TRUNC: r = __builtin_trunc(x); break;
-  default: break;
-  }
+  double x = static_cast<double>(static_cast<float>(valueIn));
+  double r = acsim_scalar_round(x, static_cast<int32_t>(roundMode));
   if constexpr (acsim::type_of<dstT>::floating) return static_cast<dstT>(static_cast<float>(x));
   constexpr double top = sizeof(dstT) >= 8 ? 9223372036854774784.0 : double((1ull << (sizeof(dstT) * 8 - 1)) - 1);
   constexpr double low = sizeof(dstT) >= 8 ? -9223372036854775808.0 : -double(1ull << (sizeof(dstT) * 8 - 1));

@@ -268,7 +268,7 @@ template <typename T> constexpr T abs(const T x) {
   return x < static_cast<T>(0) ? static_cast<T>(-x) : x;
 }
 template <typename T> inline T sqrt(const T x) {
-  return static_cast<T>(__builtin_sqrtf(static_cast<float>(x)));
+  return static_cast<T>(acsim_scalar_sqrt(static_cast<float>(x)));
 }
 template <typename T, typename U> constexpr auto divide(const T &a, const U &b) {
   return a / b;

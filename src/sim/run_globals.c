@@ -1,0 +1,190 @@
+/* What a kernel's library shows of its source that the device does not have: functions of the host's C and C++ libraries, which are there
+ * only because the kernel is compiled for the host; and variables of the file that its blocks write. Here the blocks, which are threads, share
+ * those; on the device no core sees what another one writes there but by chance: documents give global memory and UB as the only places for data (asc-devkit
+ * docs/zh, abstract hardware architecture), and a variable of the file is neither. */
+#include "sim/core_internal.h"
+#include "sim/run_internal.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A name of the C library's, and what AscendC has instead. "": nothing. */
+static const struct {
+  const char *name, *instead;
+} host_functions[] = {
+#define MATHS(name, instead) {#name, instead}, {#name "f", instead},
+    MATHS(exp, "Exp on a LocalTensor") MATHS(log, "Ln on a LocalTensor") MATHS(pow, "Power on a LocalTensor")
+        MATHS(sqrt, "AscendC::sqrt, or Sqrt on a LocalTensor") MATHS(sin, "Sin on a LocalTensor")
+            MATHS(cos, "Cos on a LocalTensor") MATHS(tanh, "Tanh on a LocalTensor") MATHS(erf, "Erf on a LocalTensor")
+                MATHS(floor, "ScalarCast, or Floor on a LocalTensor")
+                    MATHS(ceil, "ScalarCast, or Ceil on a LocalTensor")
+                        MATHS(round, "ScalarCast, or Round on a LocalTensor") MATHS(fmod, "Fmod on LocalTensors")
+#undef MATHS
+                            {"malloc", "TPipe::InitBuffer"},
+    {"calloc", "TPipe::InitBuffer"},
+    {"free", "TPipe::InitBuffer"},
+    {"_Znwm", "TPipe::InitBuffer"},
+    {"_Znam", "TPipe::InitBuffer"},
+    {"printf", "AscendC::printf"},
+    {"puts", "AscendC::printf"},
+    {"putchar", "AscendC::printf"},
+    {"fprintf", "AscendC::printf"},
+};
+/* What the compiler makes calls of by itself. */
+static const char *const of_compiler[] = {"memcpy", "memmove", "memset", "memcmp"};
+
+typedef struct {
+  const uint8_t *at;
+  uint8_t *before;
+  size_t bytes;
+  const char *name;
+} variable;
+struct ac_run_globals {
+  void *file; /* the library as it lies on the disk */
+  size_t size;
+  AC_VEC(variable) variables;
+  ac_arena *arena;
+  bool device_only;
+};
+typedef struct {
+  const ElfW(Shdr) * section;
+  const ElfW(Sym) * symbols;
+  size_t n;
+  const char *names;
+} table;
+
+static const void *at(const ac_run_globals *g, uint64_t offset, uint64_t bytes) {
+  return offset <= g->size && bytes <= g->size - offset ? (const uint8_t *)g->file + offset : NULL;
+}
+static const ElfW(Shdr) * sections(const ac_run_globals *g, size_t *n) {
+  const ElfW(Ehdr) *e = at(g, 0, sizeof *e);
+  *n = e && !memcmp(e->e_ident, ELFMAG, SELFMAG) ? e->e_shnum : 0;
+  return *n ? at(g, e->e_shoff, *n * sizeof(ElfW(Shdr))) : NULL;
+}
+static bool find_table(const ac_run_globals *g, uint32_t type, table *t) {
+  size_t n;
+  const ElfW(Shdr) *s = sections(g, &n);
+  *t = (table){s, NULL, 0, NULL};
+  for (size_t i = 0; s && i < n; i++) {
+    if (s[i].sh_type != type || s[i].sh_link >= n) continue;
+    const ElfW(Shdr) *names = &s[s[i].sh_link];
+    t->symbols = at(g, s[i].sh_offset, s[i].sh_size);
+    t->names = at(g, names->sh_offset, names->sh_size);
+    t->n = s[i].sh_size / sizeof(ElfW(Sym));
+  }
+  return t->symbols && t->names;
+}
+
+/* The last name in a mangled one: of a variable in a function, a class or a namespace, its own. Arguments of templates that are numbers
+ * are no lengths of names. */
+static const char *plain_name(ac_arena *a, const char *symbol) {
+  if (strncmp(symbol, "_Z", 2) != 0) return symbol;
+  const char *found = symbol;
+  for (const char *p = symbol + 2; *p;) {
+    if (p[0] == 'L' && p[1] >= 'a' && p[1] <= 'z' && (p[2] == 'n' || (p[2] >= '0' && p[2] <= '9'))) {
+      p += strcspn(p, "E");
+    } else if (*p >= '0' && *p <= '9') {
+      char *name;
+      size_t n = strtoul(p, &name, 10);
+      if (n > strlen(name)) break;
+      found = ac_strndup(a, name, n);
+      p = name + n;
+    } else {
+      p++;
+    }
+  }
+  return found;
+}
+
+/* Variables that can be written: not the tables of addresses that the loader fills in, nor each thread's own. */
+static void find_variables(ac_run_globals *g, uintptr_t base) {
+  table t;
+  size_t n;
+  const ElfW(Shdr) *s = sections(g, &n);
+  if (!find_table(g, SHT_SYMTAB, &t)) return;
+  const ElfW(Ehdr) *e = g->file;
+  if (e->e_shstrndx >= n) return;
+  const char *section_names = at(g, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size);
+  for (size_t i = 0; section_names && i < t.n; i++) {
+    const ElfW(Sym) *v = &t.symbols[i];
+    const char *name = t.names + v->st_name;
+    if (ELF64_ST_TYPE(v->st_info) != STT_OBJECT || !v->st_size || v->st_shndx >= n || !v->st_shndx) continue;
+    const ElfW(Shdr) *in = &s[v->st_shndx];
+    const char *section = section_names + in->sh_name;
+    if (!(in->sh_flags & SHF_WRITE) || (strncmp(section, ".data", 5) && strncmp(section, ".bss", 4)) ||
+        !strncmp(section, ".data.rel.ro", 12) || !strncmp(name, "_ZGV", 4) || !strncmp(name, "completed.", 10) ||
+        !strcmp(name, "__dso_handle"))
+      continue;
+    uint8_t *copy = malloc(v->st_size);
+    if (!copy) continue;
+    const uint8_t *now = (const uint8_t *)base + v->st_value;
+    memcpy(copy, now, v->st_size);
+    ac_push(g->arena, &g->variables, ((variable){now, copy, v->st_size, plain_name(g->arena, name)}));
+  }
+}
+
+ac_run_globals *ac_run_globals_open(void *library, bool device_only) {
+  struct link_map *m = NULL;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &m)) return NULL;
+  int fd = open(m->l_name, O_RDONLY | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0 || fstat(fd, &st)) {
+    if (fd >= 0) close(fd);
+    return NULL;
+  }
+  void *file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (file == MAP_FAILED) return NULL;
+  ac_arena *a = ac_arena_new();
+  ac_run_globals *g = AC_NEW(a, ac_run_globals);
+  *g = (ac_run_globals){.file = file, .size = (size_t)st.st_size, .arena = a, .device_only = device_only};
+  find_variables(g, m->l_addr);
+  return g;
+}
+
+static const char *instead_of(const char *name) {
+  for (size_t i = 0; i < AC_COUNT(host_functions); i++)
+    if (!strcmp(host_functions[i].name, name)) return host_functions[i].instead;
+  return NULL;
+}
+
+static void report_functions(const ac_run_globals *g, acsim_session *s) {
+  table t;
+  if (!find_table(g, SHT_DYNSYM, &t)) return;
+  for (size_t i = 1; i < t.n; i++) {
+    const char *name = t.names + t.symbols[i].st_name;
+    bool known = t.symbols[i].st_shndx != SHN_UNDEF || ELF64_ST_BIND(t.symbols[i].st_info) == STB_WEAK ||
+                 !strncmp(name, "acsim_", 6) || !strncmp(name, "__", 2) || !strncmp(name, "_Unwind_", 8);
+    for (size_t k = 0; k < AC_COUNT(of_compiler); k++) known = known || !strcmp(name, of_compiler[k]);
+    if (known) continue;
+    const char *use = instead_of(name);
+    acsim_fault_pair(s, NULL, "host-function", (acsim_at){0}, (acsim_at){NULL, (int)i} /* each by itself */,
+                     "the file of the kernel calls %s, which is in the host's library and not on the device: %s%s",
+                     name, use ? "use " : "AscendC has no such function", use ? use : "");
+  }
+}
+
+void ac_run_globals_close(ac_run_globals *g, acsim_session *s) {
+  if (!g) return;
+  for (size_t i = 0; i < g->variables.len; i++) {
+    variable *v = &g->variables.data[i];
+    if (memcmp(v->at, v->before, v->bytes) != 0)
+      acsim_fault_pair(
+          s, NULL, "global-written", (acsim_at){0}, (acsim_at){NULL, (int)i + 1},
+          "the blocks write the variable %s (%zu bytes), which is global or static: here they share it, on "
+          "the device there is no such memory. Make it a member of the kernel's class, or keep it in UB or "
+          "in the workspace",
+          v->name, v->bytes);
+    free(v->before);
+  }
+  if (g->device_only) report_functions(g, s);
+  munmap(g->file, g->size);
+  ac_arena_free(g->arena);
+}

@@ -1,0 +1,54 @@
+/* Kernels that call the host's library or keep values in variables of their file: faults; what looks like it and is none: silent. */
+#include "host_support.h"
+
+static void check(const char *file, const char *entry, const char *kind, const char *const *texts, size_t n_texts) {
+  ac_sim_spec spec = {.form = AC_SIM_KERNEL,
+                      .op = entry,
+                      .opt = true,
+                      .kernel_src = ac_path_join(a, AC_SOURCE_DIR "/tests/sim/fixtures", file),
+                      .chip = ac_chip_load(a, "ascend910b2", &d)};
+  ac_sim_lib *lib = ac_sim_build(a, &spec, &d);
+  if (!lib) ac_diags_print(&d, stderr, false);
+  assert_non_null(lib);
+  ac_sim_tensor y = {
+      .name = "y", .dtype = AC_F32, .rank = 1, .shape = {8}, .bytes = 32, .output = true, .data = ac_sim_alloc(32)};
+  const ac_sim_karg args[] = {{.kind = AC_KARG_TENSOR, .tensor = 0}, {.kind = AC_KARG_NUMBER, .number = {.f = 2}}};
+  ac_sim_launch l = {.args = args, .n_args = 2, .blocks = 1};
+  ac_sim_result r;
+  bool ok = ac_sim_run_kernel(a, lib, &y, 1, &l, NULL, &r, &d);
+  if (!ok) ac_diags_print(&d, stderr, false);
+  assert_true(ok && r.ran);
+  size_t found = 0;
+  for (size_t i = 0; i < r.faults.len; i++) {
+    const ac_sim_fault *f = &r.faults.data[i];
+    if (!kind || strcmp(f->kind, kind) != 0) fail_msg("%s: %s: %s", entry, f->kind, f->message);
+    for (size_t k = 0; k < n_texts; k++) found += strstr(f->message, texts[k]) != NULL;
+  }
+  if (found != n_texts) fail_msg("%s: %zu of %zu messages are there", entry, found, n_texts);
+  assert_int_equal(r.faults.len, n_texts);
+  ac_sim_dealloc(y.data, 32);
+}
+static void none(void **state) {
+  (void)state;
+  check("globals.cpp", "nothing", NULL, NULL, 0);
+  check("globals.cpp", "scalar", NULL, NULL, 0);
+}
+static void variables(void **state) {
+  (void)state;
+  static const char *const one[] = {"the variable count (4 bytes)"}, *const two[] = {"the variable last (4 bytes)",
+                                                                                     "the variable sum (4 bytes)"};
+  check("globals.cpp", "counts", "global-written", one, 1);
+  check("globals.cpp", "remembers", "global-written", two, 2);
+}
+static void functions(void **state) {
+  (void)state;
+  static const char *const calls[] = {"calls expf, which is in the host's library and not on the device: use Exp on",
+                                      "calls malloc", "calls free"};
+  check("host_calls.cpp", "exponent", "host-function", calls, 3);
+  check("host_and_kernel.cpp", "plain", NULL, NULL, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest t[] = {cmocka_unit_test(none), cmocka_unit_test(variables), cmocka_unit_test(functions)};
+  return cmocka_run_group_tests(t, setup, teardown);
+}

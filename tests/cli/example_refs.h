@@ -30,21 +30,21 @@ static inline int64_t rows_of(const view *v, int k) {
 }
 
 /* Element by element: a, b, c and d of the first four tensors, i the element's number. */
-#define ELEMENTS(name, out, expr)                                                                                     \
-  static void name(view *v) {                                                                                         \
-    for (int64_t i = 0; i < v->len[out]; i++) {                                                                       \
-      double a = v->x[0][i], b = v->n > 2 ? v->x[1][i] : 0, c = v->n > 3 ? v->x[2][i] : 0,                            \
-             d = v->n > 4 ? v->x[3][i] : 0;                                                                           \
-      (void)a, (void)b, (void)c, (void)d;                                                                             \
-      v->want[out][i] = expr;                                                                                         \
-    }                                                                                                                 \
+#define ELEMENTS(name, out, expr)                                                          \
+  static void name(view *v) {                                                              \
+    for (int64_t i = 0; i < v->len[out]; i++) {                                            \
+      double a = v->x[0][i], b = v->n > 2 ? v->x[1][i] : 0, c = v->n > 3 ? v->x[2][i] : 0, \
+             d = v->n > 4 ? v->x[3][i] : 0;                                                \
+      (void)a, (void)b, (void)c, (void)d;                                                  \
+      v->want[out][i] = expr;                                                              \
+    }                                                                                      \
   }
 /* Rows of the first tensor: R of them, C long; X(i, j) an element, Y(k, i, j) one of output k that has as long rows. */
-#define ROWS                                                                                                          \
-  int64_t R = rows_of(v, 0), C = cols_of(v, 0);                                                                       \
+#define ROWS                                    \
+  int64_t R = rows_of(v, 0), C = cols_of(v, 0); \
   (void)R, (void)C
-#define X(i, j) v->x[0][(i) * C + (j)]
-#define Y(k, i, j) v->want[k][(i) * C + (j)]
+#define X(i, j) v->x[0][(i)*C + (j)]
+#define Y(k, i, j) v->want[k][(i)*C + (j)]
 #define EACH_ROW for (int64_t i = 0; i < R; i++)
 #define EACH_COL for (int64_t j = 0; j < C; j++)
 
@@ -53,8 +53,8 @@ static inline int64_t rows_of(const view *v, int k) {
 ELEMENTS(r_relu, 1, fmax(a, 0))
 ELEMENTS(r_celu, 1, a > 0 ? a : v->attr[0] * expm1(a / v->attr[0]))
 ELEMENTS(r_gelu, 1, 0.5 * a * (1 + erf(a / sqrt(2))))
-ELEMENTS(r_hardswish, 1, a * fmin(fmax(a + 3, 0), 6) / 6)
-ELEMENTS(r_mish, 1, a * tanh(log1p(exp(a))))
+ELEMENTS(r_hardswish, 1, a *fmin(fmax(a + 3, 0), 6) / 6)
+ELEMENTS(r_mish, 1, a *tanh(log1p(exp(a))))
 ELEMENTS(r_softplus, 1, log1p(exp(a)))
 
 /* Along dimension 1 of outer x axis x inner. */
@@ -107,8 +107,8 @@ ELEMENTS(r_where, 3, a > 0 ? b : c)
 ELEMENTS(r_copysign, 2, copysign(a, b))
 ELEMENTS(r_gamma, 1, round(255 * pow(a / 255, v->attr[0])))
 ELEMENTS(r_logaddexp, 2, fmax(a, b) + log1p(exp(-fabs(a - b))))
-ELEMENTS(polar_x, 2, a * cos(b))
-ELEMENTS(polar_y, 3, a * sin(b))
+ELEMENTS(polar_x, 2, a *cos(b))
+ELEMENTS(polar_y, 3, a *sin(b))
 ELEMENTS(r_abs, 1, fabs(a))
 static void r_polar(view *v) {
   polar_x(v);

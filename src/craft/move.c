@@ -376,6 +376,19 @@ static bool move_view(ac_chk *c, ac_cexpr *e, const ac_kval *ub, const move *m) 
   return ac_chk_view(c, e->args[1], ub, ext);
 }
 
+/* A copy into UB writes whole blocks of 32 bytes: what was valid behind a part that ends inside of one is lost there. `n` elements along
+ * the buffer's last axis. */
+static void lose_block(ac_chk *c, const ac_kval *v, ac_sym *n) {
+  ac_kbuf *b = &c->st->bufs[v->buf];
+  int last = c->fn->f->buffers.data[v->buf]->rank - 1;
+  int64_t per_block = 32 / ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes;
+  ac_sym *from = v->nd ? v->nd->dim[last].lo : v->off;
+  if (!n || !from || b->rank != last + 1 || !b->ext[last] || (v->nd && !v->nd->dim[last].kept)) return;
+  ac_sym *end = ac_sy_add(&c->s, from, n);
+  for (int i = 0; i < end->n && b->ext[last] != end; i++)
+    if (end->t[i].c % per_block) b->ext[last] = end;
+}
+
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   move m = {0};
   ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
@@ -397,8 +410,10 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
     memcpy(shape.ext, m.ext, sizeof shape.ext);
     if (m.flat || !m.x.rank) shape.ext[0] = m.total;
     ac_chk_written(c, &v[1], m.total, &shape, false, e->loc);
+    if ((row || m.flat) && shape.rank) lose_block(c, &v[1], shape.ext[shape.rank - 1]);
   } else if (b->rank == 1) {
     ac_chk_written(c, &v[1], m.total, NULL, false, e->loc);
+    if (row || m.flat) lose_block(c, &v[1], m.total);
   } else {
     ac_kbuf shape = {.rank = b->rank};
     memcpy(shape.ext, m.ext, sizeof shape.ext);

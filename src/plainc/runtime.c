@@ -194,6 +194,23 @@ static const ac_pcfunc helpers[] = {
      "  for (int64_t r = 0; cols > 0 && r < rows; r++)\n"
      "    memmove((char *)to + r * to_stride * size, (const char *)from + r * from_stride * size, (size_t)(cols * "
      "size));\n}\n"},
+/* Of a copy with a pad value: the lanes behind its n elements, up to the next 32 bytes. */
+#define PAD(name, T, size)                                                                                  \
+  {                                                                                                         \
+    "ac_pad_" name "(", "static void ac_pad_" name "(void *p, int64_t n, " T " v) {\n"                      \
+                        "  for (int64_t i = n; i * " size " % 32 != 0; i++) ac_put_" name "(p, i, v);\n}\n" \
+  }
+    PAD("f32", "float", "4"),
+    PAD("f16", "float", "2"),
+    PAD("bf16", "float", "2"),
+    PAD("i8", "int64_t", "1"),
+    PAD("u8", "int64_t", "1"),
+    PAD("i16", "int64_t", "2"),
+    PAD("u16", "int64_t", "2"),
+    PAD("i32", "int64_t", "4"),
+    PAD("u32", "int64_t", "4"),
+    PAD("i64", "int64_t", "8"),
+#undef PAD
 /* Atomic stores: blocks come one after the other here, so what they combine with is what the one before left. */
 #define ATOMIC(op, name, T, value)                                                                             \
   {                                                                                                            \

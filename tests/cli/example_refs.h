@@ -308,6 +308,95 @@ static void r_max_pool_2d(view *v) {
   pool_2d(v, false);
 }
 
+static void r_average_pool_2d(view *v) {
+  pool_2d(v, true);
+}
+static void r_average_pool_1d(view *v) {
+  ROWS;
+  int64_t out = C - 2;
+  EACH_ROW for (int64_t j = 0; j < out; j++) v->want[1][i * out + j] = (X(i, j) + X(i, j + 1) + X(i, j + 2)) / 3;
+}
+
+/* ---- longer rows, several cores, updates in place ---- */
+
+ELEMENTS(r_bce, 2, fmax(a, 0) - a * b + log1p(exp(-fabs(a))))
+ELEMENTS(r_silu, 1, a / (1 + exp(-a)))
+static void r_swiglu(view *v) {
+  ROWS;
+  EACH_ROW for (int64_t j = 0; j < C / 2; j++) {
+    double g = X(i, j);
+    v->want[1][i * (C / 2) + j] = g / (1 + exp(-g)) * X(i, C / 2 + j);
+  }
+}
+static void r_batch_norm(view *v) { /* x, mean, var, weight, bias -> y */
+  ROWS;
+  EACH_ROW EACH_COL Y(5, i, j) = (X(i, j) - v->x[1][j]) / sqrt(v->x[2][j] + v->attr[0]) * v->x[3][j] + v->x[4][j];
+}
+static void r_column_sum(view *v) {
+  ROWS;
+  EACH_COL v->want[1][j] = 0;
+  EACH_ROW EACH_COL v->want[1][j] += X(i, j);
+}
+static void r_cumsum_flat(view *v) {
+  double sum = 0;
+  for (int64_t i = 0; i < v->len[0]; i++) v->want[1][i] = sum += v->x[0][i];
+}
+static void r_cummax_columns(view *v) {
+  ROWS;
+  EACH_ROW EACH_COL Y(1, i, j) = i ? fmax(Y(1, i - 1, j), X(i, j)) : X(i, j);
+}
+static void r_mse(view *v) {
+  double sum = 0;
+  for (int64_t i = 0; i < v->len[0]; i++) sum += pow(v->x[0][i] - v->x[1][i], 2);
+  v->want[2][0] = sum / (double)v->len[0];
+}
+static void r_smooth_l1(view *v) {
+  double beta = v->attr[0];
+  v->want[2][0] = 0;
+  for (int64_t i = 0; i < v->len[0]; i++) {
+    double d = fabs(v->x[0][i] - v->x[1][i]);
+    v->want[2][0] += d < beta ? 0.5 * d * d / beta : d - 0.5 * beta;
+  }
+}
+static void r_adamw(view *v) { /* weight, m, v, grad; rate, beta1, beta2, eps, decay, correct1, correct2 */
+  const double *h = v->attr;
+  for (int64_t i = 0; i < v->len[0]; i++) {
+    double g = v->x[3][i], m = h[1] * v->x[1][i] + (1 - h[1]) * g, s = h[2] * v->x[2][i] + (1 - h[2]) * g * g;
+    v->want[0][i] = v->x[0][i] * (1 - h[0] * h[4]) - h[0] * (m / h[5]) / (sqrt(s / h[6]) + h[3]);
+    v->want[1][i] = m;
+    v->want[2][i] = s;
+  }
+}
+static void r_gather(view *v) {
+  ROWS;
+  int64_t wide = cols_of(v, 1);
+  EACH_ROW for (int64_t j = 0; j < wide; j++) v->want[2][i * wide + j] =
+      X(i, (int64_t)inside(v->x[1][i * wide + j], C));
+}
+static void r_index_add(view *v) { /* y, index, x */
+  ROWS;
+  for (int64_t i = 0; i < v->len[0]; i++) v->want[0][i] = v->x[0][i];
+  for (int64_t i = 0; i < v->len[1]; i++) EACH_COL Y(0, (int64_t)inside(v->x[1][i], R), j) += v->x[2][i * C + j];
+}
+static void r_quantize_rows(view *v) { /* x -> q, scale */
+  ROWS;
+  EACH_ROW {
+    double top = 0;
+    EACH_COL top = fmax(top, fabs(X(i, j)));
+    float scale = (float)top / 127.0f;
+    v->want[2][i] = scale;
+    EACH_COL Y(1, i, j) = rint((double)((float)X(i, j) / scale));
+  }
+}
+static void r_outer_sum(view *v) {
+  for (int64_t i = 0; i < v->len[0]; i++)
+    for (int64_t j = 0; j < v->len[1]; j++) v->want[2][i * v->len[1] + j] = v->x[0][i] + v->x[1][j];
+}
+static void r_causal(view *v) {
+  ROWS;
+  EACH_ROW EACH_COL Y(1, i, j) = j <= i % C ? X(i, j) : (float)v->attr[0];
+}
+
 /* ---- the table ---- */
 
 /* `forms`: shapes of all tensors in the program's order, with n for the size; '|' between forms. `values`: a letter for each tensor that
@@ -370,6 +459,26 @@ static const example examples[] = {
     {"softmax/softmax_rows", TWO, "r", r_softmax, 1e-5, 1e-9, 7},
     {"sort/sort_rows", "3xn 3xn 3xn|nx5 nx5 nx5", "r", r_sort, 0, 0, 7},
     {"sort/topk_rows", "3xn 3x8 3x8|nx9 nx8 nx8", "r", r_topk, 0, 0, 7},
+    {"activation/silu_aligned", "n*2048 n*2048|2048*3 2048*3|n n", "r", r_silu, 1e-5, 1e-6, 5},
+    {"activation/swiglu", "3xn*2 3xn|nx10 nx5|3xn 3xn/2", "r", r_swiglu, 2e-3, 1e-3, 7},
+    {"broadcast/outer_sum", "3 n 3xn|n 5 nx5", "rr", r_outer_sum, 1e-6, 1e-6, 7},
+    {"cast/quantize_rows", "3xn 3xn 3|nx5 nx5 n", "r", r_quantize_rows, 1e-7, 0, 7},
+    {"index/gather_columns", "3xn 3x7 3x7|3x7 3xn 3xn|nx5 nx3 nx3", "rj", r_gather, 0, 0, 7},
+    {"index/index_add", "13x5 n nx5|3xn 7 7xn|nx5 13 13x5", "sis", r_index_add, 0, 0, 7},
+    {"loss/bce_with_logits", "n n n", "rp", r_bce, 1e-5, 1e-5, 7},
+    {"loss/mse_mean", "n n 1|3xn 3xn 1", "ss", r_mse, 1e-5, 0, 7},
+    {"loss/smooth_l1_sum", "n n 1|3xn 3xn 1", "ss", r_smooth_l1, 1e-6, 0, 7},
+    {"mask/causal_rows", "7x7 7x7|1x5x5 1x5x5|nx3 nx3|nxn nxn", "r", r_causal, 0, 0, 7},
+    {"normalization/batch_norm_inference", "3xn n n n n 3xn|nx5 5 5 5 5 nx5", "rrprr", r_batch_norm, 1e-5, 1e-4, 7},
+    {"normalization/layer_norm_welford", "3xn n n 3xn|nx5 5 5 nx5", "rrr", r_layer_norm, 2e-4, 2e-4, 7},
+    {"optimizer/adamw_inplace", "n n n n", "rrpr", r_adamw, 1e-3, 1e-4, 7},
+    {"pooling/average_pool_1d", "3xn+2 3xn|nx5 nx3", "r", r_average_pool_1d, 1e-6, 1e-6, 7},
+    {"pooling/average_pool_2d", "1xnx6x5 1xn/2x3x5|nx2x3x5 nx1x1x5|1x2xnx3 1x1xn/2x3", "r", r_average_pool_2d, 1e-6,
+     1e-6, 7},
+    {"reduce/column_sum_cores", "3xn n|nx5 5", "s", r_column_sum, 0, 0, 7},
+    {"scan/cummax_columns", TWO, "r", r_cummax_columns, 0, 0, 7},
+    {"scan/cumsum_cores", "n n|nx3 nx3", "s", r_cumsum_flat, 0, 0, 7},
+    {"softmax/softmax_online", TWO, "r", r_softmax, 2e-5, 1e-9, 7},
 };
 
 #endif

@@ -11,7 +11,7 @@ enum { SIZES = AC_COUNT(sizes) };
 
 /* ---- a run's tensors ---- */
 
-/* "n", "n/2", "n*2", "12" */
+/* "n", "n/2", "n*2", "n+2", "12" */
 static int64_t size_of(const char **p, int64_t n) {
   int64_t v = n;
   char *end;
@@ -22,11 +22,11 @@ static int64_t size_of(const char **p, int64_t n) {
     assert_true(end != *p);
     *p = end;
   }
-  while (**p == '/' || **p == '*') {
-    bool over = *(*p)++ == '/';
+  while (**p == '/' || **p == '*' || **p == '+') {
+    char op = *(*p)++;
     int64_t by = strtoll(*p, &end, 10);
     *p = end;
-    v = over ? v / by : v * by;
+    v = op == '/' ? v / by : op == '*' ? v * by : v + by;
   }
   return v;
 }

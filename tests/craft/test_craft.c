@@ -320,7 +320,7 @@ static void python(void **unused) {
       "n = 0\n"
       "for folder in sys.argv[1:]:\n"
       "    for p in sorted(pathlib.Path(folder).rglob('*.craft')):\n"
-      "        if p.with_suffix('.out').exists() or 'examples' in folder:\n"
+      "        if p.with_suffix('.out').exists() or folder.endswith('examples'):\n"
       "            ast.parse(p.read_text()); n += 1\n"
       "    for p in sorted(pathlib.Path(folder).rglob('*.out')) + sorted(pathlib.Path(folder).rglob('*.checked')):\n"
       "        ast.parse(p.read_text()); n += 1\n"

@@ -114,6 +114,12 @@ static void r_polar(view *v) {
   polar_x(v);
   polar_y(v);
 }
+static void r_clock(view *v) {
+  for (int64_t i = 0; i < v->len[0]; i++) {
+    double day = v->x[0][i] - 86400 * floor(v->x[0][i] / 86400);
+    v->want[1][i] = floor(day / 3600) * 100 + fmod(floor(day / 60), 60);
+  }
+}
 static void r_lcg(view *v) {
   for (int64_t i = 0; i < v->len[0]; i++) {
     uint64_t z = (uint64_t)((const int64_t *)v->t[0].data)[i] * 6364136223846793005ull + 1442695040888963407ull;
@@ -435,6 +441,7 @@ static const example examples[] = {
     {"mask/is_close", "n n n", "ss", r_close, 0, 0, 7},
     {"mask/masked_fill", "n n n", "rb", r_filled, 0, 0, 7},
     {"mask/where_int32", "n n n n", "www", r_where, 0, 0, 7},
+    {"math/clock_int32", "n n", "w", r_clock, 0, 0, 7},
     {"math/copysign_bits", "n n n", "rr", r_copysign, 0, 0, 7},
     {"math/gamma_uint8", "n n", "w", r_gamma, 0, 1, 7},
     {"math/lcg_int64", "n n", "w", r_lcg, 0, 0, 7},

@@ -1,7 +1,7 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs vector kernels of the public operator repositories, unmodified, in the simulator and compares them with numpy.
 
-    tests/outside/vendor.py --build BUILD --ops-nn DIR --ops-math DIR --opbase DIR [--work DIR] [operator ...]
+    tests/outside/vendor.py [--build BUILD] --ops-nn DIR --ops-math DIR --opbase DIR [--work DIR] [operator ...]
 
 BUILD is a build folder of this project, with `ninja simrun` made. The three folders are checkouts of the public repositories ops-nn, ops-math and opbase
 (the last has the log and helper headers that the others include). Nothing of them is copied into the project: sources are staged in
@@ -17,7 +17,10 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit(f"{sys.executable} has no numpy; Debian's /usr/bin/python3 has it from python3-numpy")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -142,12 +145,15 @@ def judge(case, r, outs):
 
 def main():
     p = argparse.ArgumentParser()
-    for n in ("build", "ops-nn", "ops-math", "opbase"):
+    p.add_argument("--build", default=os.environ.get("AC_BUILD", ROOT + "/build"), help="default: AC_BUILD, or build beside tests")
+    for n in ("ops-nn", "ops-math", "opbase"):
         p.add_argument("--" + n, required=True)
     p.add_argument("--work", default="/tmp/ascendcraft-outside")
     p.add_argument("--first", action="store_true", help="only the first case of each operator")
     p.add_argument("operators", nargs="*")
     args = p.parse_args()
+    if not os.path.exists(args.build + "/simrun"):
+        sys.exit(f"there is no {args.build}/simrun: ninja -C {args.build} simrun, or name another folder by --build")
     os.makedirs(args.work, exist_ok=True)
     repos = Repositories(args)
     failed = 0

@@ -92,13 +92,28 @@ void ac_rows_broadcast(ac_rows *r, const ac_astmt *s) {
   ac_rows_end(r, outer);
 }
 
-/* Element by element: dst[i] = src at i * step. */
-static void move_scalars(ac_rows *r, O to, O src, X *n, X *step) {
-  X *i;
-  ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
-  X *v = ac_rows_read(r, ac_rows_at(r, src, xmul(r, i, step)));
-  ac_rows_write(r, ac_rows_at(r, to, i), v);
-  ac_rows_end(r, outer);
+/* Byte offsets into a table of elements of 8 bytes, for each of their words: those of the elements in `index` (int32), or of elements that
+ * are `step` bytes apart. `at`: the first of m elements. */
+static O offsets_of_words(ac_rows *r, const O *index, X *step, X *at, X *m) {
+  O words = ac_rows_as(r, ac_rows_scratch(r, INDEX, xi(r, AC_ROWS_PIECE)), AC_I32),
+    odd = ac_rows_as(r, ac_rows_scratch(r, BLOCKS, xi(r, AC_ROWS_PIECE)), AC_I32);
+  X *n = xmul(r, m, xi(r, 2));
+  ac_rows_inst(r, AC_I_VECINDEX, n, 2, words, ac_rows_scalar(index ? xi(r, 0) : xmul(r, at, xi(r, 2))));
+  ac_rows_inst(r, AC_I_COPY, n, 2, odd, words);
+  ac_rows_inst(r, AC_I_SHR, n, 3, words, words, ac_rows_scalar(xi(r, 1))); /* whose word it is */
+  O twice = ac_rows_as(r, ac_rows_scratch(r, VALUES, xi(r, AC_ROWS_PIECE)), AC_I32);
+  ac_rows_inst(r, AC_I_MULS, n, 3, twice, words, ac_rows_scalar(xi(r, 2)));
+  ac_rows_inst(r, AC_I_SUB, n, 3, odd, odd, twice); /* 1: the second word */
+  ac_rows_inst(r, AC_I_MULS, n, 3, odd, odd, ac_rows_scalar(xi(r, 4)));
+  if (index) {
+    ac_rows_inst(r, AC_I_MULS, n, 3, words, words, ac_rows_scalar(xi(r, 4)));
+    ac_rows_inst(r, AC_I_GATHER, n, 4, twice, ac_rows_at(r, *index, at), ac_rows_as(r, words, AC_U32),
+                 ac_rows_scalar(xi(r, 0)));
+    ac_rows_inst(r, AC_I_MULS, n, 3, words, twice, ac_rows_scalar(xi(r, 8)));
+  } else
+    ac_rows_inst(r, AC_I_MULS, n, 3, words, words, ac_rows_scalar(step));
+  ac_rows_inst(r, AC_I_ADD, n, 3, words, words, odd);
+  return ac_rows_as(r, words, AC_U32);
 }
 
 /* Blocks of 16 x 16 elements of 2 bytes: rows together, transposed, rows apart again. */
@@ -118,6 +133,41 @@ static void transpose_blocks(ac_rows *r, O to, O src, const ac_aview *v, X *to_s
   ac_rows_end(r, outer);
 }
 
+/* A row of bytes becomes one of halves, or the other way round, exactly. */
+static void byte_rows(ac_rows *r, O to, O from, X *to_step, X *from_step, X *count, X *n) {
+  X *k;
+  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &k);
+  ac_rows_cast(r, ac_rows_at(r, to, xmul(r, k, to_step)), ac_rows_at(r, from, xmul(r, k, from_step)),
+               bytes_of(r, &to) == 2 ? AC_RN_NONE : AC_RN_RINT, n);
+  ac_rows_end(r, outer);
+}
+
+/* Blocks of 32 x 32 bytes, as halves: their quarters of 16 x 16 are transposed. */
+static void transpose_bytes(ac_rows *r, O to, O src, const ac_aview *v, X *to_step) {
+  enum { SIDE = 32, QUARTER = 16, BLOCK = SIDE * SIDE };
+  O in = ac_rows_as(r, ac_rows_scratch(r, TILE, xi(r, AC_ROWS_PIECE)), AC_F16), out = ac_rows_at(r, in, xi(r, BLOCK)),
+    part = ac_rows_as(r, ac_rows_at(r, in, xi(r, 2 * BLOCK)), AC_I16), turned = ac_rows_at(r, part, xi(r, 256));
+  O words = ac_rows_as(r, in, AC_I16), results = ac_rows_as(r, out, AC_I16);
+  X *i, *j, *a, *b, *side = xi(r, SIDE), *quarter = xi(r, QUARTER);
+  to = ac_rows_as(r, ac_rows_at(r, to, NULL), AC_U8), src = ac_rows_as(r, ac_rows_at(r, src, NULL), AC_U8);
+  ac_rows_inst(r, AC_I_DUP, xi(r, BLOCK), 2, words, ac_rows_scalar(xi(r, 0))); /* what is beyond the edges */
+  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), v->extent[0], side, &i);
+  ac_rows_for(r, "acColumn", xi(r, 0), v->extent[1], side, &j);
+  X *h = ac_rows_decl(r, "acHigh", xmin(r, side, xsub(r, v->extent[0], i)));
+  X *w = ac_rows_decl(r, "acWide", xmin(r, side, xsub(r, v->extent[1], j)));
+  byte_rows(r, in, ac_rows_at(r, src, xadd(r, xmul(r, i, v->stride[0]), j)), side, v->stride[0], h, w);
+  ac_ablock *body = ac_rows_for(r, "acDown", xi(r, 0), side, quarter, &a);
+  ac_rows_for(r, "acAcross", xi(r, 0), side, quarter, &b);
+  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, part, ac_rows_at(r, words, xadd(r, xmul(r, a, side), b))),
+              quarter, quarter, xi(r, 1), xi(r, 2), NULL);
+  ac_rows_inst(r, AC_I_TRANS16, xi(r, 256), 2, turned, part);
+  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, results, xadd(r, xmul(r, b, side), a)), turned),
+              quarter, quarter, xi(r, 2), xi(r, 1), NULL);
+  ac_rows_end(r, body);
+  byte_rows(r, ac_rows_at(r, to, xadd(r, xmul(r, j, to_step), i)), out, to_step, side, w, h);
+  ac_rows_end(r, outer);
+}
+
 void ac_rows_transpose(ac_rows *r, const ac_astmt *s) {
   O to = s->ops[0], src = s->ops[1];
   const ac_aview *v = src.nd;
@@ -127,16 +177,25 @@ void ac_rows_transpose(ac_rows *r, const ac_astmt *s) {
     transpose_blocks(r, lanes_of(r, to, NULL, NULL), lanes_of(r, src, NULL, NULL), v, to_step);
     return;
   }
-  if (bytes != 4) {
-    ac_ablock *outer = ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
-    move_scalars(r, ac_rows_at(r, to, xmul(r, c, to_step)), ac_rows_at(r, src, c), rows, step);
+  if (bytes == 1) {
+    transpose_bytes(r, to, src, v, to_step);
+    return;
+  }
+  O words = lanes_of(r, to, NULL, NULL), from = lanes_of(r, src, NULL, NULL);
+  int wide = bytes / 4;
+  X *piece = xi(r, AC_ROWS_PIECE / wide);
+  ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), rows, piece, &at);
+  X *m = ac_rows_decl(r, "acCount", xmin(r, piece, xsub(r, rows, at)));
+  if (bytes == 8) {
+    O offsets = offsets_of_words(r, NULL, xmul(r, step, xi(r, 8)), at, m);
+    ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
+    ac_rows_inst(r, AC_I_GATHER, xmul(r, m, xi(r, 2)), 4,
+                 ac_rows_at(r, words, xmul(r, xadd(r, xmul(r, c, to_step), at), xi(r, 2))), from, offsets,
+                 ac_rows_scalar(xmul(r, c, xi(r, 8))));
     ac_rows_end(r, outer);
     return;
   }
   O offsets = ac_rows_as(r, ac_rows_scratch(r, INDEX, xi(r, AC_ROWS_PIECE)), AC_I32);
-  O words = lanes_of(r, to, NULL, NULL), from = lanes_of(r, src, NULL, NULL);
-  ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), rows, xi(r, AC_ROWS_PIECE), &at);
-  X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, AC_ROWS_PIECE), xsub(r, rows, at)));
   ac_rows_inst(r, AC_I_VECINDEX, m, 2, offsets, ac_rows_scalar(at));
   ac_rows_inst(r, AC_I_MULS, m, 3, offsets, offsets, ac_rows_scalar(xmul(r, step, xi(r, 4))));
   ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
@@ -149,7 +208,17 @@ void ac_rows_gather(ac_rows *r, const ac_astmt *s) {
   O to = s->ops[0], src = s->ops[1], index = s->ops[2];
   X *n = index.nd->extent[0], *at, *i;
   int bytes = bytes_of(r, &src);
-  if (bytes != 2 && bytes != 4) {
+  if (bytes == 8) {
+    X *piece = xi(r, AC_ROWS_PIECE / 2);
+    ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), n, piece, &at);
+    X *m = ac_rows_decl(r, "acCount", xmin(r, piece, xsub(r, n, at)));
+    O offsets = offsets_of_words(r, &index, NULL, at, m);
+    ac_rows_inst(r, AC_I_GATHER, xmul(r, m, xi(r, 2)), 4, lanes_of(r, ac_rows_at(r, to, at), NULL, NULL),
+                 lanes_of(r, src, NULL, NULL), offsets, ac_rows_scalar(xi(r, 0)));
+    ac_rows_end(r, outer);
+    return;
+  }
+  if (bytes == 1) {
     ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
     X *k = ac_rows_read(r, ac_rows_at(r, index, i));
     X *v = ac_rows_read(r, ac_rows_at(r, src, k));

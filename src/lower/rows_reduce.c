@@ -3,16 +3,17 @@
  * Order. A row is worked on in pieces of 2,048 elements. A piece of m elements is folded: for h = 1024, 512, ..., 64 element i + h is
  * added to element i wherever it exists; what is left, at most 64 lanes, is added to the lanes of the pieces before, in their order. The
  * lanes are joined at the end: sums, maxima and minima of floats by WholeReduceSum, Max or Min, a tree of neighbours (docs/simulator.md);
- * products and integers by folding on to 8 lanes and joining these one after another. A column is worked on in pieces of 32 rows,
+ * products and integers by folding on to 8 lanes and joining these one after another, of 256 rows at a time. A column is worked on in
+ * pieces of 32 rows,
  * folded with h = 16, 8, ..., 1, the pieces one after another. A reduction of several axes takes the last first, then what that left as
  * one row.
  *
- * float16 and bfloat16 are computed in float32 and rounded once, at the end. int16 and int32 are computed in int32 and wrap; other
- * integers go through the scalar unit, element by element in 64 bits. */
+ * float16 and bfloat16 are computed in float32 and rounded once, at the end. Integers of 8, 16 and 32 bits are computed in 32 and wrap;
+ * int64 goes through the scalar unit, element by element. */
 #include "lower/rows.h"
 
-enum { T = 0, ACC = 1, LINE = 2, WIDE = 3, INNER = 4 }; /* scratch */
-enum { ROWS = 32, LANES = 64 };
+enum { T = 0, ACC = 1, LINE = 2, WIDE = 3, INNER = 4, EIGHTS = 5 }; /* scratch */
+enum { ROWS = 32, LANES = 64, LINES = 256, FEW = 8 };
 
 typedef struct {
   ac_inst op, whole; /* whole AC_INST_COUNT: the last lanes one after another */
@@ -34,7 +35,7 @@ static way way_of(const ac_astmt *s, ac_dtype d) {
     w.acc = AC_F32;
   else {
     w.whole = AC_INST_COUNT;
-    if (d == AC_I32 || d == AC_I16) w.acc = AC_I32;
+    if (ac_dtypes[d].bytes <= 4) w.acc = d == AC_U32 ? AC_U32 : AC_I32;
   }
   return w;
 }
@@ -46,10 +47,14 @@ static void widen(ac_rows *r, O to, O from, X *n) {
     ac_rows_inst(r, AC_I_COPY, n, 2, to, from);
   else if (acc == AC_F32)
     ac_rows_cast(r, to, from, AC_RN_NONE, n);
-  else { /* int16 by way of float32, exactly */
-    O wide = ac_rows_scratch(r, WIDE, xi(r, AC_ROWS_PIECE));
-    ac_rows_cast(r, wide, from, AC_RN_NONE, n);
+  else { /* by way of floats, exactly; uint16 as int16, whose bits above are cleared then */
+    O wide = ac_rows_scratch(r, WIDE, xi(r, AC_ROWS_PIECE)), bits = ac_rows_as(r, to, AC_U32);
+    if (ac_dtypes[d].bytes == 1) wide = ac_rows_as(r, wide, AC_F16);
+    ac_rows_cast(r, wide, d == AC_U16 ? ac_rows_as(r, from, AC_I16) : from, AC_RN_NONE, n);
     ac_rows_cast(r, to, wide, AC_RN_TRUNC, n);
+    if (d != AC_U16) return;
+    ac_rows_inst(r, AC_I_SHL, n, 3, bits, bits, ac_rows_scalar(xi(r, 16)));
+    ac_rows_inst(r, AC_I_SHR, n, 3, bits, bits, ac_rows_scalar(xi(r, 16)));
   }
 }
 
@@ -75,7 +80,7 @@ static void join(ac_rows *r, way w, O to, O lanes, X *width) {
     p->mode = 2; /* the value alone */
     return;
   }
-  X *left = fold(r, w, lanes, width, 32, 8, 1), *v, *i;
+  X *left = fold(r, w, lanes, width, 32, FEW, 1), *v, *i;
   X *first = ac_rows_read(r, lanes);
   v = ac_rows_decl(r, "acJoined", first);
   ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 1), left, xi(r, 1), &i);
@@ -85,35 +90,64 @@ static void join(ac_rows *r, way w, O to, O lanes, X *width) {
   ac_rows_write(r, to, v);
 }
 
-/* One row of n elements to one element of the work's dtype. */
-static void one_row(ac_rows *r, way w, O to, O src, X *n, int64_t most) {
+/* One row of n elements to at most 64 lanes of the work's dtype; how many, is in width. */
+static O one_row(ac_rows *r, way w, O src, X *n, int64_t most, X **width) {
   O t = ac_rows_as(r, ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), w.acc);
   if (most <= AC_ROWS_PIECE) {
     widen(r, t, src, n);
-    X *width = most > LANES ? fold(r, w, t, n, AC_ROWS_PIECE / 2, LANES, 1) : n;
-    join(r, w, to, t, width);
-    return;
+    *width = most > LANES ? fold(r, w, t, n, AC_ROWS_PIECE / 2, LANES, 1) : n;
+    return t;
   }
   O acc = ac_rows_as(r, ac_rows_scratch(r, ACC, xi(r, LANES)), w.acc);
   X *at;
   ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), n, xi(r, AC_ROWS_PIECE), &at);
   X *m = ac_rows_decl(r, "acCount", xmin(r, xi(r, AC_ROWS_PIECE), xsub(r, n, at)));
   widen(r, t, ac_rows_at(r, src, at), m);
-  X *width = fold(r, w, t, m, AC_ROWS_PIECE / 2, LANES, 1);
+  X *part = fold(r, w, t, m, AC_ROWS_PIECE / 2, LANES, 1);
   ac_astmt *first;
   ac_ablock *body = ac_rows_if(r, xb(r, AC_AE_EQ, at, xi(r, 0)), &first);
-  ac_rows_inst(r, AC_I_COPY, width, 2, acc, t);
+  ac_rows_inst(r, AC_I_COPY, part, 2, acc, t);
   ac_rows_else(r, first);
-  ac_rows_inst(r, w.op, width, 3, acc, acc, t);
+  ac_rows_inst(r, w.op, part, 3, acc, acc, t);
   ac_rows_end(r, body);
   ac_rows_end(r, outer);
-  join(r, w, to, acc, xmin(r, n, xi(r, LANES)));
+  *width = xmin(r, n, xi(r, LANES));
+  return acc;
+}
+
+/* Many rows whose last 8 lanes no instruction joins: those of 256 rows stand together, and go one lane of all rows after another. */
+static void rows_of_eights(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
+  int64_t most = ac_rows_most(r, &src);
+  O eights = ac_rows_as(r, ac_rows_scratch(r, EIGHTS, xi(r, LINES * FEW)), w.acc);
+  X *at, *i, *k, *width;
+  ac_ablock *outer = ac_rows_for(r, "acLine", xi(r, 0), count, xi(r, LINES), &at);
+  X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, LINES), xsub(r, count, at)));
+  ac_ablock *body = ac_rows_for(r, "acRow", xi(r, 0), m, xi(r, 1), &i);
+  O lanes = one_row(r, w, ac_rows_at(r, src, xmul(r, xadd(r, at, i), step)), n, most, &width);
+  X *left = most > FEW ? fold(r, w, lanes, width, 32, FEW, 1) : width;
+  ac_rows_inst(r, AC_I_COPY, left, 2, ac_rows_at(r, eights, xmul(r, i, xi(r, FEW))), lanes);
+  ac_rows_end(r, body);
+  O offsets = ac_rows_as(r, ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), AC_I32);
+  O lane = ac_rows_as(r, ac_rows_at(r, offsets, xi(r, LINES)), w.acc), here = ac_rows_at(r, to, at);
+  ac_rows_inst(r, AC_I_VECINDEX, m, 2, offsets, ac_rows_scalar(xi(r, 0)));
+  ac_rows_inst(r, AC_I_MULS, m, 3, offsets, offsets, ac_rows_scalar(xi(r, 32)));
+  O where = ac_rows_as(r, offsets, AC_U32);
+  ac_rows_inst(r, AC_I_GATHER, m, 4, here, eights, where, ac_rows_scalar(xi(r, 0)));
+  body = ac_rows_for(r, "acLane", xi(r, 1), xmin(r, n, xi(r, FEW)), xi(r, 1), &k);
+  ac_rows_inst(r, AC_I_GATHER, m, 4, lane, eights, where, ac_rows_scalar(xmul(r, k, xi(r, 4))));
+  ac_rows_inst(r, w.op, m, 3, here, here, lane);
+  ac_rows_end(r, body);
+  ac_rows_end(r, outer);
 }
 
 /* Rows to one element each, at `to`, one behind another, in the work's dtype. */
 static void rows(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
   int64_t most = ac_rows_most(r, &src);
-  X *i = NULL;
+  X *i = NULL, *width;
+  if (w.whole == AC_INST_COUNT && !x_is(count, 1)) {
+    rows_of_eights(r, w, to, src, count, step, n);
+    return;
+  }
   bool narrow = w.whole != AC_INST_COUNT && ac_rows_dtype(r, &src) == AC_F32;
   ac_astmt *fits = NULL;
   ac_ablock *outer = r->out;
@@ -131,23 +165,32 @@ static void rows(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
   }
   if (!x_is(count, 1)) ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &i);
   X *at = x_is(count, 1) ? NULL : i;
-  one_row(r, w, ac_rows_at(r, to, at), ac_rows_at(r, src, at ? xmul(r, at, step) : NULL), n, most);
+  O lanes = one_row(r, w, ac_rows_at(r, src, at ? xmul(r, at, step) : NULL), n, most, &width);
+  join(r, w, ac_rows_at(r, to, at), lanes, width);
   ac_rows_end(r, outer);
 }
 
 /* Results in the work's dtype to the destination's. */
 static void narrow(ac_rows *r, O to, O from, X *n) {
   ac_dtype d = ac_rows_dtype(r, &to), acc = ac_rows_dtype(r, &from);
-  X *i;
   if (d == acc) {
     ac_rows_inst(r, AC_I_COPY, n, 2, to, from);
   } else if (acc == AC_F32) {
     ac_rows_cast(r, to, from, AC_RN_RINT, n);
-  } else { /* int32 to int16 wraps */
-    ac_ablock *outer = ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
-    X *v = ac_rows_read(r, ac_rows_at(r, from, i));
-    ac_rows_write(r, ac_rows_at(r, to, i), v);
-    ac_rows_end(r, outer);
+  } else { /* integers wrap: the bits above those of the dtype go, and bytes go by way of half */
+    bool byte = ac_dtypes[d].bytes == 1, sign = d == AC_I8 || byte == false;
+    O bits = ac_rows_as(r, from, AC_U32), moved = sign ? ac_rows_as(r, from, AC_I32) : bits;
+    O past = ac_rows_scalar(xi(r, byte ? 24 : 16));
+    ac_rows_inst(r, AC_I_SHL, n, 3, bits, bits, past);
+    ac_rows_inst(r, AC_I_SHR, n, 3, moved, moved, past);
+    if (!byte) {
+      ac_rows_cast(r, ac_rows_as(r, to, AC_I16), ac_rows_as(r, from, AC_I32), AC_RN_NONE, n);
+      return;
+    }
+    O wide = ac_rows_scratch(r, WIDE, xi(r, AC_ROWS_PIECE)), half = ac_rows_as(r, from, AC_F16);
+    ac_rows_cast(r, wide, ac_rows_as(r, from, AC_I32), AC_RN_RINT, n);
+    ac_rows_cast(r, half, wide, AC_RN_RINT, n);
+    ac_rows_cast(r, to, half, AC_RN_RINT, n);
   }
 }
 

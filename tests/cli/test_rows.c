@@ -30,6 +30,7 @@ static ac_dtype dtype_of(char c) {
   case 'a': return AC_I8;
   case 'u': return AC_U8;
   case 'w': return AC_U32;
+  case 'v': return AC_U16;
   case 'l': return AC_I64;
   default: return AC_F32;
   }
@@ -129,6 +130,7 @@ static double value_of(ac_dtype d, uint64_t *seed, int64_t i, bool index, int64_
   int64_t k = (int64_t)(*seed >> 33);
   if (index) return (double)(k % limit);
   if (ac_dtypes[d].cls == AC_FLOATING) return (double)(k % 2001 - 1000) / 256.0 + (i % 97 == 50 ? 20 : 0);
+  if (ac_dtypes[d].cls == AC_UNSIGNED && ac_dtypes[d].bytes > 1) return (double)(d == AC_U16 ? k % 65536 : k * 2);
   if (ac_dtypes[d].cls == AC_UNSIGNED) return (double)(k % 200);
   return (double)(ac_dtypes[d].bytes == 1 ? k % 200 - 100 : k % 20001 - 10000);
 }
@@ -254,6 +256,33 @@ static void ref_row_sum8(const data *d) {
   ref_row_sum(d);
   ROWS(d) d->out[0][i] = (double)(int8_t)(int64_t)d->out[0][i];
 }
+static void ref_row_sum_u8(const data *d) {
+  ref_row_sum(d);
+  ROWS(d) d->out[0][i] = (double)(uint8_t)(int64_t)d->out[0][i];
+}
+static void ref_row_sum_u16(const data *d) {
+  ref_row_sum(d);
+  ROWS(d) d->out[0][i] = (double)(uint16_t)(int64_t)d->out[0][i];
+}
+static void ref_row_sum_u32(const data *d) {
+  ref_row_sum(d);
+  ROWS(d) d->out[0][i] = (double)(uint32_t)(int64_t)d->out[0][i];
+}
+static void ref_col_sum_u16(const data *d) {
+  ref_col_sum(d);
+  COLS(d) d->out[0][j] = (double)(uint16_t)(int64_t)d->out[0][j];
+}
+static void ref_all_sum8(const data *d) {
+  ref_all_sum(d);
+  d->out[0][0] = (double)(int8_t)(int64_t)d->out[0][0];
+}
+static void ref_row_prod32(const data *d) {
+  ROWS(d) {
+    uint32_t v = 1;
+    COLS(d) v *= (uint32_t)(int64_t)AT(d->in[0], d, i, j);
+    d->out[0][i] = (double)(int32_t)v;
+  }
+}
 static void ref_row_prod(const data *d) {
   ROWS(d) {
     double v = 1;
@@ -297,6 +326,16 @@ static const tcase reductions[] = {
     {"row max of int64", "ml", "rl", "tl.reduce_max(y0, x0, axis=-1)", NULL, ref_row_max, 0},
     {"column min", "mf", "cf", "tl.reduce_min(y0, x0, axis=0)", NULL, ref_col_min, 0},
     {"column min of uint8", "mu", "cu", "tl.reduce_min(y0, x0, axis=0)", NULL, ref_col_min, 0},
+    {"row sum of uint8", "mu", "ru", "tl.reduce_sum(y0, x0, axis=-1)", NULL, ref_row_sum_u8, 0},
+    {"row sum of uint16", "mv", "rv", "tl.reduce_sum(y0, x0, axis=-1)", NULL, ref_row_sum_u16, 0},
+    {"row sum of uint32", "mw", "rw", "tl.reduce_sum(y0, x0, axis=-1)", NULL, ref_row_sum_u32, 0},
+    {"row max of uint16", "mv", "rv", "tl.reduce_max(y0, x0, axis=-1)", NULL, ref_row_max, 0},
+    {"row max of uint32", "mw", "rw", "tl.reduce_max(y0, x0, axis=-1)", NULL, ref_row_max, 0},
+    {"row max of int8", "ma", "ra", "tl.reduce_max(y0, x0, axis=-1)", NULL, ref_row_max, 0},
+    {"column min of uint32", "mw", "cw", "tl.reduce_min(y0, x0, axis=0)", NULL, ref_col_min, 0},
+    {"column sum of uint16", "mv", "cv", "tl.reduce_sum(y0, x0, axis=0)", NULL, ref_col_sum_u16, 0},
+    {"sum of all of int8", "ma", "1a", "tl.reduce_sum(y0, x0)", NULL, ref_all_sum8, 0},
+    {"row prod of int32", "mi", "ri", "tl.reduce_prod(y0, x0, axis=-1)", NULL, ref_row_prod32, 0},
     {"row prod", "mf", "rf",
      "tl.vmul_scalar(x0, x0, 0.0625)\ntl.vadd_scalar(x0, x0, 1.0)\ntl.reduce_prod(y0, x0, axis=-1)", NULL,
      ref_row_prod, 2e-3},
@@ -324,6 +363,7 @@ static const tcase moves[] = {
      ref_broadcast_col, 0},
     {"transpose", "mf", "tf", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
     {"transpose of half", "mh", "th", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
+    {"transpose of int64", "ml", "tl", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
     {"transpose of int8", "ma", "ta", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
     {"rows one by one", "mf", "mf", "for i in range(rows):\n    tl.vcopy(y0[i], x0[i, 0:cols])", NULL, ref_copy, 0},
 };
@@ -472,6 +512,7 @@ static const tcase indexed[] = {
      "tl.sort_records(p, x0[0], first=5)\ntl.split_records(y0, y1, p, count=cols)",
      "p = tl.alloc_ub(tl.align_up(ccap, 32) * 2, tl.float32)", ref_numbers, 0},
     {"gather of half", "mh ci", "ch", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
+    {"gather of int64", "ml ci", "cl", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
     {"gather of int8", "ma ci", "ca", "tl.gather(y0, x0[0], x1)", NULL, ref_gather, 0},
     {"sort", "mf", "cf ci", "tl.sort(y0, y1, x0[0])", NULL, ref_sort, 0},
     {"sort of half, largest first", "mh", "ch ci", "tl.sort(y0, y1, x0[0], descending=True)", NULL, ref_sort_down, 0},

@@ -307,13 +307,20 @@ void ac_rows_reduce(ac_rows *r, const ac_astmt *s) {
  *
  * Rows: the value first; then, in pieces of 2,048, the lanes that equal it (or, when it is a NaN, that are one) keep their number in
  * float32, the others get one beyond all; the least is the first. Columns: row by row, where a row is better or a NaN its number takes the
- * place, unless a NaN is there already. */
+ * place, unless a NaN is there already. Integers of up to 16 bits are compared as float32, of 32 bits as they are; int64 by the scalar
+ * unit. */
 
 enum { IDX = 3, PICK = 4, MASK = 5, FAR = 16777216 };
 
-static void first_in_row(ac_rows *r, O index, O value, O src, X *n) {
-  O t = ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), number = ac_rows_scratch(r, IDX, xi(r, AC_ROWS_PIECE)),
-    pick = ac_rows_scratch(r, PICK, xi(r, AC_ROWS_PIECE)),
+/* What an argument's elements are compared as; AC_NODTYPE: by the scalar unit. */
+static ac_dtype compared_as(ac_dtype d) {
+  bool exact = ac_dtypes[d].cls == AC_FLOATING || ac_dtypes[d].bytes <= 2;
+  return exact ? AC_F32 : ac_dtypes[d].bytes == 4 ? d : AC_NODTYPE;
+}
+
+static void first_in_row(ac_rows *r, ac_dtype acc, O index, O value, O src, X *n) {
+  O t = ac_rows_as(r, ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), acc),
+    number = ac_rows_scratch(r, IDX, xi(r, AC_ROWS_PIECE)), pick = ac_rows_scratch(r, PICK, xi(r, AC_ROWS_PIECE)),
     mask = ac_rows_as(r, ac_rows_scratch(r, MASK, xi(r, 128)), AC_U8);
   X *best = ac_rows_read(r, value), *at;
   X *found = ac_rows_decl(r, "acFound", xi(r, -1));
@@ -323,18 +330,26 @@ static void first_in_row(ac_rows *r, O index, O value, O src, X *n) {
   X *lanes = xb(r, AC_AE_ALIGN_UP, m, xi(r, LANES));
   widen(r, t, ac_rows_at(r, src, at), m);
   ac_astmt *nan;
-  ac_ablock *in = ac_rows_if(r, xb(r, AC_AE_EQ, best, best), &nan);
-  ac_rows_inst(r, AC_I_CMPS, lanes, 3, mask, t, ac_rows_scalar(best))->cmp = AC_CMP_EQ;
-  ac_rows_else(r, nan);
-  ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, t, t)->cmp = AC_CMP_NE;
-  ac_rows_end(r, in);
+  ac_ablock *in;
+  if (acc == AC_F32) {
+    in = ac_rows_if(r, xb(r, AC_AE_EQ, best, best), &nan);
+    ac_rows_inst(r, AC_I_CMPS, lanes, 3, mask, t, ac_rows_scalar(best))->cmp = AC_CMP_EQ;
+    ac_rows_else(r, nan);
+    ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, t, t)->cmp = AC_CMP_NE;
+    ac_rows_end(r, in);
+  } else { /* the same bits; a compare of 32 bits takes two vectors */
+    O all = ac_rows_as(r, pick, AC_I32);
+    ac_rows_inst(r, AC_I_DUP, lanes, 2, all, ac_rows_scalar(best));
+    ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, ac_rows_as(r, t, AC_I32), all)->cmp = AC_CMP_EQ;
+  }
   ac_rows_inst(r, AC_I_VECINDEX, m, 2, number, ac_rows_scalar(ac_ae_float(r->c->a, 0)));
   ac_rows_inst(r, AC_I_SELS, m, 4, pick, mask, number, ac_rows_scalar(ac_ae_float(r->c->a, FAR)));
   r->k->select = true;
   way w = {AC_I_MIN, AC_I_WHOLE_MIN, AC_AE_MIN, AC_F32};
   X *width = fold(r, w, pick, m, AC_ROWS_PIECE / 2, LANES, 1);
-  join(r, w, t, pick, width);
-  X *least = ac_rows_read(r, t);
+  O nearest = ac_rows_as(r, t, AC_F32);
+  join(r, w, nearest, pick, width);
+  X *least = ac_rows_read(r, nearest);
   in = ac_rows_if(r, xb(r, AC_AE_LT, least, ac_ae_float(r->c->a, FAR)), NULL);
   ac_rows_set(r, found, xadd(r, at, ac_ae(r->c->a, AC_AE_TO_INT, AC_AT_INT, least, NULL)));
   ac_rows_end(r, in);
@@ -343,7 +358,7 @@ static void first_in_row(ac_rows *r, O index, O value, O src, X *n) {
   ac_rows_write(r, index, found);
 }
 
-/* Any integer: in the scalar unit. */
+/* int64: in the scalar unit. */
 static void first_by_scalars(ac_rows *r, O index, const O *value, O src, X *count, X *step, bool largest) {
   X *k, *best = ac_rows_decl(r, "acBest", ac_rows_read(r, src)), *found = ac_rows_decl(r, "acFound", xi(r, 0));
   ac_ablock *outer = ac_rows_for(r, "acNext", xi(r, 1), count, xi(r, 1), &k);
@@ -357,8 +372,10 @@ static void first_by_scalars(ac_rows *r, O index, const O *value, O src, X *coun
   if (value) ac_rows_write(r, *value, best);
 }
 
-static void first_in_columns(ac_rows *r, O index, const O *value, O src, X *count, X *step, X *n, bool largest) {
-  O best = ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), row = ac_rows_scratch(r, LINE, xi(r, AC_ROWS_PIECE)),
+static void first_in_columns(ac_rows *r, ac_dtype acc, O index, const O *value, O src, X *count, X *step, X *n,
+                             bool largest) {
+  O best = ac_rows_as(r, ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), acc),
+    row = ac_rows_as(r, ac_rows_scratch(r, LINE, xi(r, AC_ROWS_PIECE)), acc),
     number = ac_rows_scratch(r, IDX, xi(r, AC_ROWS_PIECE)), pick = ac_rows_scratch(r, PICK, xi(r, AC_ROWS_PIECE)),
     mask = ac_rows_as(r, ac_rows_scratch(r, MASK, xi(r, 128)), AC_U8);
   X *c, *k;
@@ -371,9 +388,12 @@ static void first_in_columns(ac_rows *r, O index, const O *value, O src, X *coun
   widen(r, row, ac_rows_at(r, src, xadd(r, xmul(r, k, step), c)), m);
   /* kept where the row is not better: comparisons with a NaN are false, so a NaN in the row takes the place */
   ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, row, best)->cmp = largest ? AC_CMP_LE : AC_CMP_GE;
-  ac_rows_inst(r, AC_I_SELS, m, 4, pick, mask, number, ac_rows_scalar(ac_ae_to_float(r->c->a, k)));
-  ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, best, best)->cmp = AC_CMP_EQ; /* but not that of a NaN */
-  ac_rows_inst(r, AC_I_SEL, m, 4, number, mask, pick, number);
+  bool nans = ac_dtypes[ac_rows_dtype(r, &src)].cls == AC_FLOATING;
+  ac_rows_inst(r, AC_I_SELS, m, 4, nans ? pick : number, mask, number, ac_rows_scalar(ac_ae_to_float(r->c->a, k)));
+  if (nans) {
+    ac_rows_inst(r, AC_I_CMP, lanes, 3, mask, best, best)->cmp = AC_CMP_EQ; /* but not that of a NaN */
+    ac_rows_inst(r, AC_I_SEL, m, 4, number, mask, pick, number);
+  }
   ac_rows_inst(r, largest ? AC_I_MAX : AC_I_MIN, m, 3, best, best, row);
   r->k->select = true;
   ac_rows_end(r, body);
@@ -383,17 +403,19 @@ static void first_in_columns(ac_rows *r, O index, const O *value, O src, X *coun
 }
 
 static void arg_rows(ac_rows *r, const ac_astmt *s, O index, const O *value, O src, X *count, X *step, X *n) {
-  way w = {AC_I_MAX, AC_I_WHOLE_MAX, AC_AE_MAX, AC_F32};
-  if (s->prim == AC_P_ARGMIN) w = (way){AC_I_MIN, AC_I_WHOLE_MIN, AC_AE_MIN, AC_F32};
-  O line = ac_rows_scratch(r, LINE, xi(r, AC_ROWS_PIECE));
+  ac_dtype acc = compared_as(ac_rows_dtype(r, &src));
+  way w = {AC_I_MAX, AC_I_WHOLE_MAX, AC_AE_MAX, acc};
+  if (s->prim == AC_P_ARGMIN) w = (way){AC_I_MIN, AC_I_WHOLE_MIN, AC_AE_MIN, acc};
+  if (acc != AC_F32) w.whole = AC_INST_COUNT;
+  O line = ac_rows_as(r, ac_rows_scratch(r, LINE, xi(r, AC_ROWS_PIECE)), acc);
   X *at, *i;
   ac_ablock *outer = ac_rows_for(r, "acLine", xi(r, 0), count, xi(r, 256), &at);
   X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, 256), xsub(r, count, at)));
   O from = ac_rows_at(r, src, xmul(r, at, step));
   rows(r, w, line, from, m, step, n);
   ac_ablock *body = ac_rows_for(r, "acRow", xi(r, 0), m, xi(r, 1), &i);
-  first_in_row(r, ac_rows_at(r, index, xadd(r, at, i)), ac_rows_at(r, line, i), ac_rows_at(r, from, xmul(r, i, step)),
-               n);
+  first_in_row(r, acc, ac_rows_at(r, index, xadd(r, at, i)), ac_rows_at(r, line, i),
+               ac_rows_at(r, from, xmul(r, i, step)), n);
   ac_rows_end(r, body);
   if (value) narrow(r, ac_rows_at(r, *value, at), line, m);
   ac_rows_end(r, outer);
@@ -415,7 +437,8 @@ void ac_rows_arg(ac_rows *r, const ac_astmt *s) {
     if (out) value.offset = xadd(r, value.offset, xmul(r, i, value.nd->stride[d > axis ? d - 1 : d]));
   }
   X *n = lanes >= 0 ? v->extent[lanes] : xi(r, 1), *next = lanes >= 0 ? v->stride[lanes] : xi(r, 0), *i;
-  if (ac_dtypes[ac_rows_dtype(r, &src)].cls != AC_FLOATING) {
+  ac_dtype acc = compared_as(ac_rows_dtype(r, &src));
+  if (acc == AC_NODTYPE) {
     ac_rows_for(r, "acLane", xi(r, 0), n, xi(r, 1), &i);
     O to = ac_rows_at(r, value, i);
     first_by_scalars(r, ac_rows_at(r, index, i), out ? &to : NULL, ac_rows_at(r, src, xmul(r, i, next)),
@@ -423,6 +446,6 @@ void ac_rows_arg(ac_rows *r, const ac_astmt *s) {
   } else if (axis == last)
     arg_rows(r, s, index, out, src, n, next, v->extent[last]);
   else
-    first_in_columns(r, index, out, src, v->extent[axis], v->stride[axis], n, largest);
+    first_in_columns(r, acc, index, out, src, v->extent[axis], v->stride[axis], n, largest);
   ac_rows_end(r, outer);
 }

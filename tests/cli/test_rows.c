@@ -341,6 +341,13 @@ static const tcase reductions[] = {
      ref_row_prod, 2e-3},
     {"argmax", "mf", "ri rf", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
     {"argmax of half", "mh", "ri rh", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
+    {"argmax of int8", "ma", "ri ra", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
+    {"argmax of uint16", "mv", "ri rv", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
+    {"argmax of uint32", "mw", "ri rw", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
+    {"argmax of int64", "ml", "ri rl", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
+    {"argmin of columns of int32", "mi", "ci", "tl.argmin(y0, x0, axis=0)", NULL, ref_argmin_col, 0},
+    {"argmin of columns of uint32", "mw", "ci", "tl.argmin(y0, x0, axis=0)", NULL, ref_argmin_col, 0},
+    {"argmin of columns of uint8", "mu", "ci", "tl.argmin(y0, x0, axis=0)", NULL, ref_argmin_col, 0},
     {"argmax of int32", "mi", "ri ri", "tl.argmax(y0, x0, y1, axis=-1)", NULL, ref_argmax, 0},
     {"argmin of columns", "mf", "ci", "tl.argmin(y0, x0, axis=0)", NULL, ref_argmin_col, 0},
 };

@@ -15,6 +15,11 @@ bool pl_is_view(ac_op op) {
   return op == AC_G_RESHAPE || op == AC_G_UNSQUEEZE || op == AC_G_SQUEEZE;
 }
 
+const ac_value *pl_stripped(const ac_value *v) {
+  while (v->def && pl_is_view(v->def->op)) v = v->def->args[0].t;
+  return v;
+}
+
 bool pl_same_shape(const pl_ctx *p, int ra, const ac_sym *const *a, int rb, const ac_sym *const *b) {
   if (ra != rb) return false;
   for (int i = 0; i < ra; i++)
@@ -57,17 +62,42 @@ static bool add_leaf(pl_chain *c, int tensor, const ac_value *v, int rank, const
   return true;
 }
 
+/* Dimension of `shape` that is dimension d of the result, when the two differ by dimensions of 1 only; false where they do not. */
+static bool unit_map(const pl_chain *c, int rank, const ac_sym *const *shape, const ac_value *v, int *at) {
+  int k = 0;
+  for (int d = 0; d < v->rank; d++) {
+    bool one = pl_sym_is(c->p, v->shape[d], 1);
+    while (k < rank && shape[k] != v->shape[d] && !ac_sym_equal(c->p->g, shape[k], v->shape[d]) &&
+           pl_sym_is(c->p, shape[k], 1))
+      k++;
+    bool same = k < rank && (shape[k] == v->shape[d] || ac_sym_equal(c->p->g, shape[k], v->shape[d]));
+    if (!same && !one) return false;
+    at[d] = same ? k++ : -1;
+  }
+  while (k < rank && pl_sym_is(c->p, shape[k], 1)) k++;
+  return k == rank;
+}
+
 /* The shape in which a node that is looked at in `shape` looks at its operand: an element-wise operand follows a reshape of the result
- * when it has the result's shape itself. */
+ * when it has the result's shape itself, or when the reshape only adds and drops dimensions of 1. */
 static bool operand_shape(const pl_chain *c, const ac_value *result, int rank, const ac_sym *const *shape,
                           const ac_value *o, int *orank, const ac_sym *const **oshape) {
   const ac_sym *const *own = (const ac_sym *const *)o->shape, *const *res = (const ac_sym *const *)result->shape;
   *orank = o->rank;
   *oshape = own;
   if (pl_same_shape(c->p, rank, shape, result->rank, res) || one_element(c, o)) return true;
-  if (!pl_same_shape(c->p, o->rank, own, result->rank, res)) return false;
   *orank = rank;
   *oshape = shape;
+  if (pl_same_shape(c->p, o->rank, own, result->rank, res)) return true;
+  int at[AC_MAX_RANK];
+  if (!unit_map(c, rank, shape, result, at)) return false;
+  const ac_sym **s = AC_NEW_N(c->p->a, const ac_sym *, rank);
+  for (int k = 0; k < rank; k++) s[k] = ac_sym_int((ac_graph *)c->p->g, 1);
+  for (int d = 0; d < o->rank; d++) {
+    int k = at[d + result->rank - o->rank];
+    if (k >= 0) s[k] = o->shape[d];
+  }
+  *oshape = s;
   return true;
 }
 
@@ -94,7 +124,7 @@ bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *co
   }
   if (memo_of(c, v, rank, shape)) return true;
   const ac_node *n = v->def;
-  pl_memo m = {.v = v, .shape = shape, .rank = rank, .own = c->own && c->own(c, v)};
+  pl_memo m = {.v = v, .shape = shape, .rank = rank, .own = c->own && c->own(c, v, rank, shape)};
   if (!m.own && !pl_is_view(n->op) && !pl_inline(n->op)) return from_memory(c, v, rank, shape);
   ac_push(c->p->a, &c->memos, m);
   if (m.own) return true;
@@ -203,6 +233,35 @@ void chain_sizes(pl_chain *c, pl_names *host) {
   }
 }
 
+/* Is every dimension of the leaf one that the checks of its groups look at? */
+static bool groups_cover(const pl_chain *c, const pl_leaf *l) {
+  for (int i = c->rank - l->rank; i < c->rank; i++)
+    if (chain_varies(c, l, i) != 1) return false;
+  return l->own;
+}
+
+void chain_checks(pl_chain *c) {
+  pl_ctx *p = c->p;
+  for (int k = 0; k < c->n_leaves; k++) {
+    pl_leaf *l = &c->leaves[k];
+    if (!p->tensors.data[l->tensor].input) continue; /* workspace has the size that it was asked for with */
+    const char *x = p->tensors.data[l->tensor].name, *want = NULL;
+    for (int q = 0; q < c->n_groups; q++) {
+      const pl_group *gr = &c->groups[q];
+      if (!(l->has >> q & 1)) continue;
+      want = want ? ac_sprintf(p->a, "%s * %s", want, gr->name) : gr->name;
+      if (gr->anchor == k || !l->own || c->n_groups == 1) continue;
+      pl_refuse_if(p, ac_sprintf(p->a, "%s != %s", chain_extent(c, l, gr->from, gr->to), gr->name),
+                   ac_sprintf(p->a, "the sizes of %s do not fit", x));
+    }
+    if (c->n_groups == 1 && l->full && c->groups[0].anchor == k) continue; /* n is its number of elements */
+    if (!c->n_groups && l->own) continue;
+    if (c->n_groups > 1 && groups_cover(c, l)) continue;
+    pl_refuse_if(p, ac_sprintf(p->a, "%s.numel() != %s", x, want ? want : "1"),
+                 ac_sprintf(p->a, "the number of elements of %s does not fit", x));
+  }
+}
+
 /* ---- the chain as vector code ---- */
 
 const char *chain_scalar(pl_chain *c, const char *wish, const char *host) {
@@ -226,6 +285,11 @@ static bool eval_leaf(pl_chain *c, const ac_value *v, int in, int rank, const ac
   }
   int k = find_leaf(c, in, rank, shape);
   pl_leaf *l = &c->leaves[k];
+  if (c->vectors && l->has) {
+    *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&c->v, k, v->dtype)};
+    c->v.regs.data[out->reg].axes = l->has;
+    return true;
+  }
   if (l->row && (l->has || !c->n_groups)) {
     *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&c->v, k, v->dtype)};
     return true;

@@ -86,7 +86,7 @@ static void body(elt *e) {
   loads(e, "offs");
   if (e->c.v.ops.len) {
     ac_cb_with(b, AC_STAGE_COMPUTE);
-    vir_compute(&e->c.v, "count");
+    vir_compute(&e->c.v, "count", false);
     ac_cb_end(b);
   }
   ac_cb_with(b, AC_STAGE_COPYOUT);
@@ -238,36 +238,6 @@ static void kernel(pl_ctx *p, elt *const *all, size_t n) {
 
 /* ---- the host function ---- */
 
-/* Is every dimension of the leaf one that the checks of its groups look at? */
-static bool groups_cover(const elt *e, const pl_leaf *l) {
-  for (int i = e->c.rank - l->rank; i < e->c.rank; i++)
-    if (chain_varies(&e->c, l, i) != 1) return false;
-  return l->own;
-}
-
-/* Tensors must have the sizes that broadcasting was traced with; in terms of groups, so that other ranks pass. */
-static void checks(elt *e) {
-  pl_ctx *p = e->c.p;
-  for (int k = 0; k < e->c.n_leaves; k++) {
-    pl_leaf *l = &e->c.leaves[k];
-    if (!p->tensors.data[l->tensor].input) continue; /* workspace has the size that it was asked for with */
-    const char *x = p->tensors.data[l->tensor].name, *want = NULL;
-    for (int q = 0; q < e->c.n_groups; q++) {
-      const pl_group *gr = &e->c.groups[q];
-      if (!(l->has >> q & 1)) continue;
-      want = want ? ac_sprintf(p->a, "%s * %s", want, gr->name) : gr->name;
-      if (gr->anchor == k || !l->own || e->c.n_groups == 1) continue;
-      pl_refuse_if(p, ac_sprintf(p->a, "%s != %s", chain_extent(&e->c, l, gr->from, gr->to), gr->name),
-                   ac_sprintf(p->a, "the sizes of %s do not fit", x));
-    }
-    if (e->c.n_groups == 1 && l->full && e->c.groups[0].anchor == k) continue; /* n is its number of elements */
-    if (!e->c.n_groups && l->own) continue;
-    if (e->c.n_groups > 1 && groups_cover(e, l)) continue;
-    pl_refuse_if(p, ac_sprintf(p->a, "%s.numel() != %s", x, want ? want : "1"),
-                 ac_sprintf(p->a, "the number of elements of %s does not fit", x));
-  }
-}
-
 static void host(elt *e) {
   pl_ctx *p = e->c.p;
   for (size_t o = 0; o < e->outs.len; o++) pl_declare(p, e->outs.data[o]);
@@ -289,7 +259,7 @@ static void host(elt *e) {
            : out->output     ? ac_sprintf(p->a, "%s.numel()", y)
                              : pl_numel_text(p, out->v));
   }
-  checks(e);
+  chain_checks(&e->c);
   pl_note(p,
           "Core partitioning: one contiguous range a core, equal to within %lld elements. Ranges start on 512 bytes, "
           "so that transfers are "
@@ -342,11 +312,6 @@ static void launch(pl_ctx *p, elt *const *all, size_t n) {
 
 /* ---- one phase for the outputs of one shape ---- */
 
-static const ac_value *stripped(const ac_value *v) {
-  while (v->def && pl_is_view(v->def->op)) v = v->def->args[0].t;
-  return v;
-}
-
 /* Names of the phase's host locals, which are the kernel's parameters, too. */
 static void name_locals(elt *e) {
   pl_ctx *p = e->c.p;
@@ -363,13 +328,13 @@ static bool build(elt *e) {
   pl_chain *c = &e->c;
   c->v.p = p;
   for (size_t o = 0; o < e->outs.len; o++)
-    if (!chain_collect(c, stripped(p->tensors.data[e->outs.data[o]].v))) return false;
+    if (!chain_collect(c, pl_stripped(p->tensors.data[e->outs.data[o]].v))) return false;
   name_locals(e);
   chain_groups(c);
   chain_sizes(c, &p->names);
   for (int q = 0; q < c->n_groups; q++) (void)pl_name(c->names, c->groups[q].name);
   for (size_t o = 0; o < e->outs.len; o++) {
-    const ac_value *v = stripped(p->tensors.data[e->outs.data[o]].v);
+    const ac_value *v = pl_stripped(p->tensors.data[e->outs.data[o]].v);
     pv x = {.kind = PV_NONE};
     if (!chain_eval(c, v, &x) || !chain_finish(c, v, x)) return false;
   }
@@ -392,7 +357,7 @@ bool pl_elementwise(pl_ctx *p, const int *outs, int n) {
   pl_names *names = AC_NEW(p->a, pl_names);
   pl_names_init(names, p->a);
   for (int o = 0; o < n; o++) {
-    const ac_value *v = stripped(p->tensors.data[outs[o]].v);
+    const ac_value *v = pl_stripped(p->tensors.data[outs[o]].v);
     elt *e = NULL;
     for (size_t i = 0; i < all->phases.len && !e; i++) {
       const pl_chain *c = &all->phases.data[i]->c;

@@ -90,7 +90,7 @@ typedef struct {
   /* Plans a stage that writes tensors `outs`, whose last anchor is `n`: needs (pl_need), kernels, pl_stage_host. */
   bool (*plan)(pl_ctx *p, const ac_node *n, const int *outs, int n_outs);
 } pl_class;
-extern const pl_class pl_softmax_class;
+extern const pl_class pl_softmax_class, pl_reduce_class;
 
 /* AC0700 at the node's line; always false. `why` completes "softmax: ". */
 bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC_PRINTF(4, 5);
@@ -151,7 +151,9 @@ typedef struct {
   int leaf;      /* loaded in copyin: index of the leaf; -1 */
   int def, last; /* positions in ops; leaf: -1 */
   int buf;
-  int pinned; /* index of the stored output that lives in this register; -1 */
+  int pinned;    /* index of the stored output that lives in this register; -1 */
+  int home;      /* buffer that the schedule gave it (vir_home); -1 */
+  uint64_t axes; /* groups of dimensions that the value varies along, where the schedule asks for it */
 } vir_reg;
 
 typedef struct {
@@ -161,12 +163,14 @@ typedef struct {
   int owner_leaf, owner_out; /* or -1 */
   int free_from;             /* first position at which it may be overwritten */
   int pinned_at;             /* stored: position that writes the result; the buffer is free for others before it */
+  bool outside;              /* the schedule's own, alive before and after the code */
 } vir_buf;
 
 typedef struct {
   int reg;        /* what is stored */
   ac_dtype dtype; /* of the tensor */
   int buf;
+  int index; /* the schedule's own number for it */
 } vir_out;
 
 typedef struct {
@@ -175,7 +179,8 @@ typedef struct {
   AC_VEC(vir_reg) regs;
   AC_VEC(vir_buf) bufs;
   AC_VEC(vir_out) outs;
-  bool selects; /* Select is used: it takes the last 8 KiB of UB */
+  bool selects;      /* Select is used: it takes the last 8 KiB of UB */
+  AC_VEC(int) roots; /* registers that are needed beside the outputs */
 } vir;
 
 pv pv_num(double v);
@@ -186,7 +191,15 @@ int vir_leaf(vir *v, int leaf, ac_dtype d);
 int vir_emit(vir *v, const char *prim, ac_dtype d, int n, ...); /* n arguments of type pv */
 int vir_cast(vir *v, int reg, ac_dtype d, ac_round r);
 int vir_compare(vir *v, pv a, pv b, const char *mode); /* at least one vector, `a`; mask register */
+/* An operation taken over from other code. */
+int vir_copy(vir *v, vir_op op, ac_dtype d, bool mask);
 void vir_output(vir *v, int reg, ac_dtype d);
+/* A register in a buffer of the schedule's own, which holds its value before the code runs. */
+int vir_home(vir *v, const char *buf, ac_dtype d);
+/* buf = prim(buf, x), joined at the end of the code. */
+void vir_accumulate(vir *v, const char *prim, int home, int x);
+/* buf = x: an operation whose result goes to a buffer of the schedule's own. */
+void vir_settle(vir *v, int reg, const char *buf);
 /* Assigns buffers: few of them, so that the tile is large. `name_of_leaf` and `name_of_out` give wishes. */
 void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_names, pl_names *names);
 /* Bytes that one element takes over all buffers, double buffering of loaded and stored ones included; masks count an eighth. */
@@ -196,8 +209,9 @@ int64_t vir_scratch(const vir *v);
 /* One line a buffer kind for the comment: "2 x 4 (x) + ...". */
 const char *vir_bytes_text(const vir *v);
 bool vir_has_masks(const vir *v);
-void vir_alloc(vir *v, const char *tile);    /* tl.alloc_ub statements */
-void vir_compute(vir *v, const char *count); /* the statements of the compute block */
+void vir_alloc(vir *v, const char *tile); /* tl.alloc_ub statements */
+/* The statements of the compute block; `all`: each says its count. */
+void vir_compute(vir *v, const char *count, bool all);
 bool vir_in_place(const char *prim);
 
 /* ---- scalar-or-vector arithmetic on pv (float32 unless the registers are integers) ----------------------------------------- */
@@ -279,9 +293,12 @@ struct pl_chain {
   int depth;
   /* What the schedule computes itself. `own`: is the value one of them? It must collect the operands (chain_collect). `eval_own`: the
    * value on registers. Both NULL: nothing. */
-  bool (*own)(pl_chain *c, const ac_value *v);
+  bool (*own)(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape);
   bool (*eval_own)(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out);
   void *self;
+  void *self_stage;
+  bool
+      vectors; /* every leaf is a register with the groups it varies along, for schedules that place them themselves */
 };
 /* Finds the leaves of a value; `_as`: looked at in another shape of as many elements. */
 bool chain_collect(pl_chain *c, const ac_value *v);
@@ -295,6 +312,10 @@ int chain_varies(const pl_chain *c, const pl_leaf *l, int i);
 /* Host expression: elements of dimensions [from, to) of the space, read from the leaf; for inputs in a form that holds for more
  * dimensions in front. */
 const char *chain_extent(const pl_chain *c, const pl_leaf *l, int from, int to);
+/* In the host function: tensors must have the sizes that broadcasting was traced with; in terms of groups, so that other ranks pass. */
+void chain_checks(pl_chain *c);
+/* The value behind views that move nothing. */
+const ac_value *pl_stripped(const ac_value *v);
 /* Kernel parameter that holds a host expression. */
 const char *chain_scalar(pl_chain *c, const char *wish, const char *host);
 bool chain_eval(pl_chain *c, const ac_value *v, pv *out);

@@ -10,13 +10,14 @@
 
 /* Words of the surface language and names that the schedules use for themselves. */
 static const char *const reserved[] = {
-    "False", "None",     "True",  "and",    "as",   "assert",   "async",   "await",         "break",
-    "class", "continue", "def",   "del",    "elif", "else",     "except",  "finally",       "for",
-    "from",  "global",   "if",    "import", "in",   "is",       "lambda",  "nonlocal",      "not",
-    "or",    "pass",     "raise", "return", "try",  "while",    "with",    "yield",         "tl",
-    "min",   "max",      "range", "float",  "int",  "bool",     "len",     "ascend_kernel", "pid",
-    "start", "end",      "count", "offs",   "tile", "per_core", "n_cores", "row",           "lo",
-    "hi",    "i",        "col"};
+    "False", "None",     "True",  "and",    "as",    "assert",   "async",   "await",         "break",
+    "class", "continue", "def",   "del",    "elif",  "else",     "except",  "finally",       "for",
+    "from",  "global",   "if",    "import", "in",    "is",       "lambda",  "nonlocal",      "not",
+    "or",    "pass",     "raise", "return", "try",   "while",    "with",    "yield",         "tl",
+    "min",   "max",      "range", "float",  "int",   "bool",     "len",     "ascend_kernel", "pid",
+    "start", "end",      "count", "offs",   "tile",  "per_core", "n_cores", "row",           "lo",
+    "hi",    "i",        "col",   "unit",   "units", "first",    "last",    "outer",         "parts",
+    "width", "wanted",   "lane",  "wide",   "reps",  "r"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};
@@ -48,9 +49,9 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
   const char *why = ac_vsprintf(p->a, fmt, ap);
   va_end(ap);
   ac_diag *x = ac_error(p->d, AC0700, loc, "no schedule covers %s: %s", what, why);
-  ac_help(p->d, x,
-          "covered are element-wise chains with any broadcasting, and a softmax or log_softmax of an input over one "
-          "axis");
+  ac_help(
+      p->d, x,
+      "covered are element-wise chains with any broadcasting, and reductions, softmax and normalisations among them");
   return false;
 }
 
@@ -180,6 +181,23 @@ ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d) {
   return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "tensor"), 1, &t);
 }
 
+/* Annotation of an output: of its shape, too, unless it has the first tensor's, which is what an undeclared output has. */
+static ac_cexpr *output_type(pl_ctx *p, const ac_value *v) {
+  ac_cbuild *b = &p->b;
+  const ac_value *first = NULL;
+  for (size_t i = 0; i < p->g->inputs.len && !first; i++)
+    if (p->g->inputs.data[i].role != AC_IN_SCALAR) first = p->g->inputs.data[i].value;
+  if (!first ||
+      pl_same_shape(p, v->rank, (const ac_sym *const *)v->shape, first->rank, (const ac_sym *const *)first->shape))
+    return pl_tensor_type(p, v->dtype);
+  ac_cexpr *e[AC_MAX_RANK + 2];
+  int n = 0;
+  e[n++] = ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[v->dtype].name);
+  if (!v->rank) e[n++] = ac_ce_parse(b, "%s.shape[:0]", p->tensors.data[0].name);
+  for (int i = 0; i < v->rank; i++) e[n++] = ac_ce_parse(b, "%s", pl_sym_text(p, v->shape[i]));
+  return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "out"), n, e);
+}
+
 static void host_begin(pl_ctx *p, const char *doc) {
   ac_cfunc *f = ac_cb_func(&p->b, ac_sprintf(p->a, "%s_host", p->g->name), false);
   f->doc = doc;
@@ -188,7 +206,8 @@ static void host_begin(pl_ctx *p, const char *doc) {
       ac_cb_param(&p->b, p->tensors.data[i].name, pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
   for (size_t o = 0; o < p->g->outputs.len; o++)
     ac_cb_param(&p->b, p->tensors.data[p->g->inputs.len + o].name,
-                pl_tensor_type(p, p->g->outputs.data[o].value->dtype));
+                p->g->outputs.data[o].updates >= 0 ? pl_tensor_type(p, p->g->outputs.data[o].value->dtype)
+                                                   : output_type(p, p->g->outputs.data[o].value));
   for (size_t i = 0; i < p->g->inputs.len; i++)
     if (p->g->inputs.data[i].role == AC_IN_SCALAR)
       ac_cb_param(

@@ -16,7 +16,7 @@ bool pv_is(pv v, double n) {
 }
 
 static int new_reg(vir *v, ac_dtype d, bool mask) {
-  vir_reg r = {.dtype = d, .mask = mask, .leaf = -1, .def = -1, .last = -1, .buf = -1, .pinned = -1};
+  vir_reg r = {.dtype = d, .mask = mask, .leaf = -1, .def = -1, .last = -1, .buf = -1, .pinned = -1, .home = -1};
   ac_push(v->p->a, &v->regs, r);
   return (int)v->regs.len - 1;
 }
@@ -56,9 +56,20 @@ static int add_op(vir *v, vir_op op, ac_dtype d, bool mask) {
     if (k == op.n_args) return o->dst;
   }
   op.dst = new_reg(v, d, mask);
-  v->regs.data[op.dst].def = (int)v->ops.len;
+  vir_reg *r = &v->regs.data[op.dst];
+  r->def = (int)v->ops.len;
+  for (int k = 0; k < op.n_args; k++)
+    if (is_reg(&op.arg[k])) r->axes |= v->regs.data[op.arg[k].reg].axes;
   ac_push(v->p->a, &v->ops, op);
   return op.dst;
+}
+
+static int home_buf(vir *v, const char *name, ac_dtype d) {
+  for (size_t i = 0; i < v->bufs.len; i++)
+    if (v->bufs.data[i].outside && !strcmp(v->bufs.data[i].name, name)) return (int)i;
+  vir_buf b = {.name = name, .dtype = d, .owner_leaf = -1, .owner_out = -1, .free_from = INT32_MAX, .outside = true};
+  ac_push(v->p->a, &v->bufs, b);
+  return (int)v->bufs.len - 1;
 }
 
 int vir_emit(vir *v, const char *prim, ac_dtype d, int n, ...) {
@@ -85,9 +96,38 @@ int vir_compare(vir *v, pv a, pv b, const char *mode) {
   return add_op(v, op, AC_U8, true);
 }
 
+int vir_copy(vir *v, vir_op op, ac_dtype d, bool mask) {
+  if (!strncmp(op.prim, "vselect", 7)) v->selects = true;
+  return add_op(v, op, d, mask);
+}
+
 void vir_output(vir *v, int reg, ac_dtype d) {
   vir_out o = {.reg = reg, .dtype = d, .buf = -1};
   ac_push(v->p->a, &v->outs, o);
+}
+
+int vir_home(vir *v, const char *buf, ac_dtype d) {
+  for (size_t i = 0; i < v->regs.len; i++)
+    if (v->regs.data[i].home >= 0 && v->regs.data[i].def < 0 && !strcmp(v->bufs.data[v->regs.data[i].home].name, buf))
+      return (int)i;
+  int r = new_reg(v, d, false);
+  v->regs.data[r].home = home_buf(v, buf, d);
+  return r;
+}
+
+void vir_settle(vir *v, int reg, const char *buf) {
+  v->regs.data[reg].home = home_buf(v, buf, v->regs.data[reg].dtype);
+  ac_push(v->p->a, &v->roots, reg);
+}
+
+void vir_accumulate(vir *v, const char *prim, int home, int x) {
+  vir_op op = {.prim = prim,
+               .n_args = 2,
+               .arg = {{.kind = PV_VEC, .reg = home}, {.kind = PV_VEC, .reg = x}},
+               .round = AC_RN_NONE};
+  int r = add_op(v, op, v->regs.data[home].dtype, false);
+  v->regs.data[r].home = v->regs.data[home].home;
+  ac_push(v->p->a, &v->roots, r);
 }
 
 /* ---- buffers ---- */
@@ -161,6 +201,7 @@ static void place(order *o, int reg) {
 static void schedule(vir *v) {
   order o = {.v = v, .depth = AC_NEW_N(v->p->a, int, v->regs.len), .placed = AC_NEW_N(v->p->a, int, v->regs.len)};
   for (size_t i = 0; i < v->outs.len; i++) place(&o, v->outs.data[i].reg);
+  for (size_t i = 0; i < v->roots.len; i++) place(&o, v->roots.data[i]);
   v->selects = false;
   for (size_t i = 0; i < o.ops.len; i++) {
     v->regs.data[o.ops.data[i].dst].def = (int)i;
@@ -177,6 +218,7 @@ static int add_buf(vir *v, vir_buf b) {
 
 static bool fits(const vir *v, const vir_buf *b, int at, int reg, bool in_place) {
   const vir_reg *r = &v->regs.data[reg];
+  if (b->outside) return false;
   if (b->dtype != r->dtype || b->mask != r->mask) return false;
   if (b->free_from > at || (b->free_from == at && !in_place)) return false;
   if (b->owner_out >= 0 && b->pinned_at > at) { /* a store's buffer before its result is there */
@@ -209,6 +251,7 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
   settle_outputs(v);
   for (size_t i = 0; i < v->regs.len; i++) {
     vir_reg *r = &v->regs.data[i];
+    if (r->home >= 0) r->buf = r->home;
     if (r->leaf < 0) continue;
     r->buf = add_buf(v, (vir_buf){.name = pl_name(names, leaf_names[r->leaf]),
                                   .dtype = r->dtype,
@@ -235,7 +278,7 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
   for (size_t i = 0; i < v->ops.len; i++) {
     vir_reg *r = &v->regs.data[v->ops.data[i].dst];
     if (r->buf < 0) r->buf = pick(v, (int)i, names, &n_temps);
-    v->bufs.data[r->buf].free_from = r->pinned >= 0 ? INT32_MAX : r->last;
+    v->bufs.data[r->buf].free_from = r->pinned >= 0 || r->home >= 0 ? INT32_MAX : r->last;
   }
 }
 
@@ -266,7 +309,8 @@ bool vir_has_masks(const vir *v) {
 
 double vir_bytes(const vir *v) {
   double sum = 0;
-  for (size_t i = 0; i < v->bufs.len; i++) sum += buf_bytes(&v->bufs.data[i]);
+  for (size_t i = 0; i < v->bufs.len; i++)
+    if (!v->bufs.data[i].outside) sum += buf_bytes(&v->bufs.data[i]);
   return sum;
 }
 
@@ -303,7 +347,7 @@ static ac_cexpr *operand(vir *v, const pv *a, ac_dtype d) {
 
 static const char *const round_names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
 
-void vir_compute(vir *v, const char *count) {
+void vir_compute(vir *v, const char *count, bool all) {
   ac_cbuild *b = &v->p->b;
   for (size_t i = 0; i < v->ops.len; i++) {
     const vir_op *o = &v->ops.data[i];
@@ -317,7 +361,7 @@ void vir_compute(vir *v, const char *count) {
       ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], v->regs.data[o->dst].dtype));
     if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));
     if (o->round != AC_RN_NONE) ac_ce_kwarg(b, call, "mode", ac_ce_str(b, round_names[o->round]));
-    if (!strcmp(o->prim, "duplicate")) ac_ce_kwarg(b, call, "count", ac_ce_name(b, count));
+    if (all || !strcmp(o->prim, "duplicate")) ac_ce_kwarg(b, call, "count", ac_ce_parse(b, "%s", count));
     ac_cb_call(b, call);
   }
 }

@@ -1,0 +1,864 @@
+/* Reductions in passes over the data: each pass reads its tiles and computes the reductions whose operands are complete by then; the last
+ * one writes the results that are as large as the data.
+ *
+ * The lanes of the vector unit are the innermost dimensions that all tensors treat alike. Where these are reduced (rows), a lane keeps
+ * what it has seen of its elements in an accumulator, so that no tile waits for a scalar, and one reduction a unit joins the lanes. Where
+ * they are kept (columns), every lane is a result of its own and nothing has to be joined. All other dimensions are loops.
+ */
+#include "plan/reduce.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A buffer of the kernel. */
+typedef struct {
+  const char *name;
+  ac_dtype dtype;
+  bool mask, loaded, stored;
+  bool narrow;   /* one number, not a tile */
+  int leaf, out; /* whose copy it is; -1 */
+} kbuf;
+
+/* Code between loads and stores: of one tile, or of the numbers of a unit. */
+typedef struct {
+  vir q;
+  bool kept; /* the numbers of a unit */
+  int level;
+  pv *map; /* by register of the graph */
+  bool any;
+} part;
+
+typedef struct {
+  pl_ctx *p;
+  pl_chain c;
+  pl_names *names; /* of the kernel */
+  red_space space;
+  red_build build;
+  red_graph g;
+  AC_VEC(int) outs;
+  const char **out_ptr;
+  const char *kernel;
+  bool rows; /* the lanes are reduced */
+  int lanes; /* their group; -1 when there is none */
+  bool *live, *constant;
+  const char **home, **acc, **text; /* by register: buffers and scalars of what has one value a unit */
+  bool *wanted;                     /* by register: read by another part */
+  bool *text_wanted;
+  AC_VEC(kbuf) bufs;
+  AC_VEC(int) temps;                                             /* buffers that parts share */
+  part *full, *kept;                                             /* by level */
+  bool leaf_in_unit[PL_MAX_LEAVES], leaf_in_loop[PL_MAX_LEAVES]; /* scalars: where they are read */
+  bool used[PL_MAX_RANK];                                        /* groups whose sizes the kernel needs */
+  bool index[PL_MAX_RANK];                                       /* groups whose position has a name */
+  int64_t tile;
+  int line; /* elements of the shortest result in 64 bytes */
+} red;
+
+static bool is_reg(const pv *a) {
+  return a->kind == PV_VEC || a->kind == PV_MASK;
+}
+static const vir_reg *reg_of(const red *r, int reg) {
+  return &r->c.v.regs.data[reg];
+}
+static const vir_op *def_of(const red *r, int reg) {
+  int d = reg_of(r, reg)->def;
+  return d < 0 ? NULL : &r->c.v.ops.data[d];
+}
+static bool on_lanes(const red *r, int reg) {
+  return r->lanes >= 0 && (reg_of(r, reg)->axes >> r->lanes & 1);
+}
+static bool is_reduction(const red *r, int reg) {
+  const vir_op *o = def_of(r, reg);
+  return o && red_kind_of(o->prim) != RED_NONE;
+}
+
+/* ---- which values are needed, and where ---- */
+
+static void mark_live(red *r, int reg) {
+  if (r->live[reg]) return;
+  r->live[reg] = true;
+  const vir_op *o = def_of(r, reg);
+  for (int k = 0; o && k < o->n_args; k++)
+    if (is_reg(&o->arg[k])) mark_live(r, o->arg[k].reg);
+}
+
+static void mark_constants(red *r) {
+  const vir *v = &r->c.v;
+  for (size_t i = 0; i < v->ops.len; i++) {
+    const vir_op *o = &v->ops.data[i];
+    bool all = red_kind_of(o->prim) == RED_NONE && !v->regs.data[o->dst].axes;
+    for (int k = 0; k < o->n_args; k++)
+      if (is_reg(&o->arg[k]) && !r->constant[o->arg[k].reg]) all = false;
+    r->constant[o->dst] = all;
+  }
+}
+
+/* ---- parts: operations of the graph copied into code of their own ---- */
+
+static pv text_of_leaf(red *r, int leaf, bool loop) {
+  pl_leaf *l = &r->c.leaves[leaf];
+  if (!l->scalar) l->scalar = pl_name(r->names, ac_sprintf(r->p->a, "%s_value", r->p->tensors.data[l->tensor].name));
+  (loop ? r->leaf_in_loop : r->leaf_in_unit)[leaf] = true;
+  return pv_text(l->scalar, ac_dtypes[l->v->dtype].cls != AC_FLOATING);
+}
+
+static const char *home_of(red *r, int reg) {
+  static const char *const wish[] = {"sum", "most", "least", "product"};
+  if (r->home[reg]) return r->home[reg];
+  const vir_op *o = def_of(r, reg);
+  red_kind k = o ? red_kind_of(o->prim) : RED_NONE;
+  const char *w = k != RED_NONE ? wish[k]
+                  : o           ? "kept"
+                                : r->p->tensors.data[r->c.leaves[reg_of(r, reg)->leaf].tensor].name;
+  r->home[reg] = pl_name(r->names, w);
+  kbuf b = {.name = r->home[reg], .dtype = reg_of(r, reg)->dtype, .leaf = -1, .out = -1};
+  b.narrow = !on_lanes(r, reg);
+  b.loaded = !o;
+  ac_push(r->p->a, &r->bufs, b);
+  return r->home[reg];
+}
+
+static pv from_unit(red *r, part *t, int reg) {
+  r->wanted[reg] = true;
+  if (!t->kept && !on_lanes(r, reg)) {
+    r->text_wanted[reg] = true;
+    if (!r->text[reg]) r->text[reg] = pl_name(r->names, ac_sprintf(r->p->a, "%s_value", home_of(r, reg)));
+    return pv_text(r->text[reg], ac_dtypes[reg_of(r, reg)->dtype].cls != AC_FLOATING);
+  }
+  return (pv){.kind = PV_VEC, .reg = vir_home(&t->q, home_of(r, reg), reg_of(r, reg)->dtype)};
+}
+
+/* An operation some of whose vectors have become scalars. */
+static pv adapted(vir *q, const vir_op *o, pv *a, ac_dtype d) {
+  static const struct {
+    const char *prim;
+    pv (*f)(vir *, pv, pv);
+  } binary[] = {{"vadd", pv_add}, {"vsub", pv_sub}, {"vmul", pv_mul},
+                {"vdiv", pv_div}, {"vmax", pv_max}, {"vmin", pv_min}};
+  for (size_t i = 0; i < AC_COUNT(binary); i++) {
+    size_t n = strlen(binary[i].prim);
+    if (!strncmp(o->prim, binary[i].prim, n) && (!o->prim[n] || !strcmp(o->prim + n, "_scalar")))
+      return binary[i].f(q, a[0], a[1]);
+  }
+  if (!strncmp(o->prim, "vcompare", 8)) return pv_cmp(q, o->mode, a[0], a[1]);
+  if (!strncmp(o->prim, "vselect", 7)) return pv_where(q, a[0], a[1], a[2]);
+  if (!strcmp(o->prim, "cast")) {
+    if (d == AC_F32 && o->round == AC_RN_NONE)
+      return a[0].text_int ? pv_text(ac_sprintf(q->p->a, "float(%s)", a[0].text), false) : a[0];
+    return (pv){.kind = PV_VEC, .reg = vir_cast(q, pv_vec(q, a[0], AC_F32).reg, d, o->round)};
+  }
+  if (!strcmp(o->prim, "vcopy")) return pv_vec(q, a[0], d);
+  if (o->n_args == 1) return (pv){.kind = PV_VEC, .reg = vir_emit(q, o->prim, d, 1, pv_vec(q, a[0], d))};
+  return (pv){.kind = PV_VEC, .reg = vir_emit(q, o->prim, d, 2, pv_vec(q, a[0], d), a[1])};
+}
+
+static pv copied(red *r, part *t, int reg);
+
+static pv copy_op(red *r, part *t, const vir_op *o) {
+  vir_op n = *o;
+  bool changed = false;
+  for (int k = 0; k < o->n_args; k++) {
+    if (!is_reg(&o->arg[k])) continue;
+    pv x = copied(r, t, o->arg[k].reg);
+    if (is_reg(&x)) {
+      n.arg[k].reg = x.reg;
+      if (x.kind == PV_MASK) n.arg[k].neg = x.neg != o->arg[k].neg;
+    } else {
+      n.arg[k] = x;
+      changed = true;
+    }
+  }
+  const vir_reg *d = reg_of(r, o->dst);
+  if (changed) return adapted(&t->q, &n, n.arg, d->dtype);
+  return (pv){.kind = d->mask ? PV_MASK : PV_VEC, .reg = vir_copy(&t->q, n, d->dtype, d->mask)};
+}
+
+static pv copied(red *r, part *t, int reg) {
+  if (t->map[reg].kind != PV_NONE) return t->map[reg];
+  const vir_reg *g = reg_of(r, reg);
+  bool varies = red_varies(&r->g, reg);
+  pv x;
+  if (g->leaf >= 0 && !on_lanes(r, reg))
+    x = text_of_leaf(r, g->leaf, varies);
+  else if (g->leaf >= 0 && varies)
+    x = (pv){.kind = PV_VEC, .reg = vir_leaf(&t->q, g->leaf, g->dtype)};
+  else if (g->leaf >= 0)
+    x = from_unit(r, t, reg);
+  else if (!varies && !g->mask && !r->constant[reg] &&
+           (!t->kept || is_reduction(r, reg) || r->g.level[reg] < t->level))
+    x = from_unit(r, t, reg);
+  else
+    x = copy_op(r, t, def_of(r, reg));
+  if (g->leaf < 0 && varies && on_lanes(r, reg) && (x.kind == PV_TEXT || x.kind == PV_NUM))
+    x = pv_vec(&t->q, x, g->dtype);
+  t->map[reg] = x;
+  return x;
+}
+
+static part *new_part(red *r, bool kept, int level) {
+  part *t = AC_NEW(r->p->a, part);
+  *t = (part){.q = {.p = r->p}, .kept = kept, .level = level, .map = AC_NEW_N(r->p->a, pv, r->c.v.regs.len)};
+  return t;
+}
+
+/* A vector of the tile's lanes, whatever the value is. */
+static int vector_of(red *r, part *t, int reg) {
+  pv x = copied(r, t, reg);
+  if (x.kind == PV_MASK) x = pv_vec(&t->q, x, AC_F32);
+  return pv_vec(&t->q, x, reg_of(r, reg)->dtype).reg;
+}
+
+static bool is_full_out(const red *r, size_t o) {
+  return red_varies(&r->g, r->c.v.outs.data[o].reg) || !r->g.reduced;
+}
+
+static void full_part(red *r, int level) {
+  part *t = new_part(r, false, level);
+  for (size_t i = 0; i < r->c.v.ops.len; i++) {
+    const vir_op *o = &r->c.v.ops.data[i];
+    red_kind k = red_kind_of(o->prim);
+    if (k == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    int x = vector_of(r, t, o->arg[0].reg);
+    const char *h = home_of(r, o->dst);
+    if (r->rows && !r->acc[o->dst]) {
+      r->acc[o->dst] = pl_name(r->names, ac_sprintf(r->p->a, "lane_%s", h));
+      kbuf b = {.name = r->acc[o->dst], .dtype = reg_of(r, o->dst)->dtype, .leaf = -1, .out = -1};
+      ac_push(r->p->a, &r->bufs, b);
+    }
+    vir_accumulate(&t->q, red_join(k), vir_home(&t->q, r->rows ? r->acc[o->dst] : h, reg_of(r, o->dst)->dtype), x);
+    t->any = true;
+  }
+  for (size_t o = 0; o < r->c.v.outs.len; o++) {
+    int reg = r->c.v.outs.data[o].reg;
+    if (!is_full_out(r, o) || r->g.level[reg] != level) continue;
+    vir_output(&t->q, vector_of(r, t, reg), r->c.v.outs.data[o].dtype);
+    t->q.outs.data[t->q.outs.len - 1].index = (int)o;
+    t->any = true;
+  }
+  r->full[level] = *t;
+}
+
+static void kept_part(red *r, int level) {
+  part *t = new_part(r, true, level);
+  for (size_t o = 0; o < r->c.v.outs.len; o++)
+    if (!is_full_out(r, o)) r->wanted[r->c.v.outs.data[o].reg] = true;
+  for (size_t reg = 0; reg < r->c.v.regs.len; reg++) {
+    int i = (int)reg;
+    if (!r->wanted[i] || red_varies(&r->g, i) || r->g.level[i] != level || is_reduction(r, i)) continue;
+    if (reg_of(r, i)->leaf >= 0 && on_lanes(r, i)) { /* loaded once a unit */
+      (void)home_of(r, i);
+      t->any = true;
+      continue;
+    }
+    int x = vector_of(r, t, i);
+    if (t->q.regs.data[x].home >= 0) /* it is there under another name */
+      x = vir_emit(&t->q, "vcopy", reg_of(r, i)->dtype, 1, (pv){.kind = PV_VEC, .reg = x});
+    vir_settle(&t->q, x, home_of(r, i));
+    t->any = true;
+  }
+  r->kept[level] = *t;
+}
+
+/* ---- buffers ---- */
+
+static kbuf *find_buf(red *r, const char *name) {
+  for (size_t i = 0; i < r->bufs.len; i++)
+    if (!strcmp(r->bufs.data[i].name, name)) return &r->bufs.data[i];
+  return NULL;
+}
+
+/* The kernel's buffer for a buffer of a part: copies of one tensor share theirs, temporaries take turns. */
+static const char *shared_buf(red *r, const vir_buf *b, bool narrow, bool *taken, int index) {
+  for (size_t i = 0; i < r->bufs.len; i++) {
+    kbuf *k = &r->bufs.data[i];
+    if (taken[i] || k->mask != b->mask || k->dtype != b->dtype || k->narrow != narrow) continue;
+    bool same = b->owner_leaf >= 0  ? k->leaf == b->owner_leaf
+                : b->owner_out >= 0 ? k->out == index
+                                    : k->leaf < 0 && k->out < 0;
+    bool temp = false;
+    for (size_t n = 0; n < r->temps.len; n++) temp |= r->temps.data[n] == (int)i;
+    if (!same || (b->owner_leaf < 0 && b->owner_out < 0 && !temp)) continue;
+    taken[i] = true;
+    k->loaded |= b->loaded;
+    k->stored |= b->stored;
+    return k->name;
+  }
+  const char *wish = b->owner_leaf >= 0  ? r->p->tensors.data[r->c.leaves[b->owner_leaf].tensor].name
+                     : b->owner_out >= 0 ? r->p->tensors.data[r->outs.data[index]].name
+                     : b->mask           ? "mask"
+                                         : "t";
+  kbuf k = {.name = pl_name(r->names, wish),
+            .dtype = b->dtype,
+            .mask = b->mask,
+            .loaded = b->loaded,
+            .stored = b->stored,
+            .narrow = narrow,
+            .leaf = b->owner_leaf,
+            .out = b->owner_out >= 0 ? index : -1};
+  ac_push(r->p->a, &r->bufs, k);
+  if (b->owner_leaf < 0 && b->owner_out < 0) ac_push(r->p->a, &r->temps, (int)r->bufs.len - 1);
+  taken[r->bufs.len - 1] = true;
+  return k.name;
+}
+
+static void assign(red *r, part *t) {
+  pl_names scratch;
+  pl_names_init(&scratch, r->p->a);
+  const char *leaves[PL_MAX_LEAVES];
+  for (int k = 0; k < r->c.n_leaves; k++) leaves[k] = "x";
+  const char **outs = AC_NEW_N(r->p->a, const char *, t->q.outs.len + 1);
+  for (size_t o = 0; o < t->q.outs.len; o++) outs[o] = "y";
+  vir_assign(&t->q, leaves, outs, &scratch);
+  bool narrow = t->kept && (r->rows || r->lanes < 0);
+  bool *taken = AC_NEW_N(r->p->a, bool, r->bufs.len + t->q.bufs.len + 1);
+  for (size_t i = 0; i < t->q.bufs.len; i++) {
+    vir_buf *b = &t->q.bufs.data[i];
+    if (b->outside) continue;
+    int index = b->owner_out >= 0 ? t->q.outs.data[b->owner_out].index : -1;
+    b->name = shared_buf(r, b, narrow, taken, index);
+  }
+}
+
+/* ---- positions in memory ---- */
+
+static bool kept_outer(const red *r, int q) {
+  return !r->c.groups[q].cls && q != r->lanes;
+}
+static bool reduced_outer(const red *r, int q) {
+  return r->c.groups[q].cls && q != r->lanes;
+}
+
+static int count_groups(const red *r, bool (*is)(const red *, int)) {
+  int n = 0;
+  for (int q = 0; q < r->c.n_groups; q++) n += is(r, q);
+  return n;
+}
+
+/* Position along group q, outside of the lanes. */
+static const char *position(red *r, int q) {
+  bool kept = kept_outer(r, q);
+  if (count_groups(r, kept ? kept_outer : reduced_outer) == 1) return kept ? (r->rows ? "unit" : "outer") : "r";
+  r->index[q] = true;
+  return ac_sprintf(r->p->a, "%s_%d", kept ? "unit" : "r", q);
+}
+
+/* Elements of a tensor with the groups `has` between two positions along group q. */
+static const char *stride(red *r, uint64_t has, int q) {
+  const char *s = NULL;
+  for (int i = q + 1; i < r->c.n_groups; i++) {
+    if (!(has >> i & 1)) continue;
+    r->used[i] = true;
+    s = s ? ac_sprintf(r->p->a, "%s * %s", s, r->c.groups[i].name) : r->c.groups[i].name;
+  }
+  return s;
+}
+
+/* Where the tile begins: of a tensor that varies along the groups `has`; `lane` is the first lane's position, or NULL. */
+static const char *address(red *r, uint64_t has, const char *lane) {
+  const char *sum = NULL;
+  for (int q = 0; q < r->c.n_groups; q++) {
+    if (!(has >> q & 1)) continue;
+    const char *t = q == r->lanes ? lane : position(r, q), *s = q == r->lanes ? NULL : stride(r, has, q);
+    if (!t) continue;
+    if (s) t = ac_sprintf(r->p->a, "%s * %s", t, s);
+    sum = sum ? ac_sprintf(r->p->a, "%s + %s", sum, t) : t;
+  }
+  return sum ? sum : "0";
+}
+
+/* ---- the kernel's text ---- */
+
+static const char *lane_start(const red *r) {
+  return r->rows ? "i" : "lane";
+}
+
+static const char *tile_of(red *r, uint64_t has) {
+  if (r->lanes < 0) return address(r, has, NULL);
+  return ac_sprintf(r->p->a, "%s + tl.arange(0, count)", address(r, has, lane_start(r)));
+}
+
+static uint64_t kept_groups(const red *r) {
+  uint64_t m = 0;
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (!r->c.groups[q].cls) m |= UINT64_C(1) << q;
+  return m;
+}
+
+static void names_of_positions(red *r, bool (*is)(const red *, int), const char *whole) {
+  const char *below = NULL;
+  for (int q = r->c.n_groups - 1; q >= 0; q--) {
+    if (!is(r, q)) continue;
+    bool outermost = true;
+    for (int k = 0; k < q; k++) outermost &= !is(r, k);
+    const char *t = below ? ac_sprintf(r->p->a, "%s // (%s)", whole, below) : whole;
+    if (!outermost) t = ac_sprintf(r->p->a, "%s %% %s", t, r->c.groups[q].name);
+    if (r->index[q]) pl_let(r->p, ac_sprintf(r->p->a, "%s_%d", is == kept_outer ? "unit" : "r", q), "%s", t);
+    below = below ? ac_sprintf(r->p->a, "%s * %s", r->c.groups[q].name, below) : r->c.groups[q].name;
+  }
+}
+
+static void scalar_lets(red *r, const bool *which) {
+  for (int k = 0; k < r->c.n_leaves; k++)
+    if (which[k])
+      pl_let(r->p, r->c.leaves[k].scalar, "tl.extract_scalar(%s, %s)", r->c.leaves[k].ptr,
+             address(r, r->c.leaves[k].has, NULL));
+}
+
+static void kept_code(red *r, int level) {
+  part *t = &r->kept[level];
+  ac_cbuild *b = &r->p->b;
+  bool loads = false;
+  for (size_t i = 0; i < r->c.v.regs.len && level == 0; i++) {
+    int leaf = r->c.v.regs.data[i].leaf;
+    if (leaf < 0 || !r->home[i]) continue;
+    if (!loads) ac_cb_with(b, AC_STAGE_COPYIN);
+    loads = true;
+    pl_load(r->p, r->c.leaves[leaf].ptr, tile_of(r, r->c.leaves[leaf].has), r->home[i]);
+  }
+  if (loads) ac_cb_end(b);
+  if (t->q.ops.len) {
+    ac_cb_with(b, AC_STAGE_COMPUTE);
+    vir_compute(&t->q, r->rows || r->lanes < 0 ? "1" : "count", true);
+    ac_cb_end(b);
+  }
+  for (size_t i = 0; i < r->c.v.regs.len; i++)
+    if (r->text_wanted[i] && r->g.level[i] == level) pl_let(r->p, r->text[i], "tl.extract_scalar(%s, 0)", r->home[i]);
+  bool stores = false;
+  for (size_t o = 0; o < r->c.v.outs.len; o++) {
+    int reg = r->c.v.outs.data[o].reg;
+    if (is_full_out(r, o) || r->g.level[reg] != level) continue;
+    if (!stores) ac_cb_with(b, AC_STAGE_COPYOUT);
+    stores = true;
+    ac_cexpr *call = ac_ce_tl(b, "store", 2,
+                              ac_ce_parse(b, "%s + %s", r->out_ptr[o],
+                                          r->rows ? address(r, kept_groups(r), NULL) : tile_of(r, kept_groups(r))),
+                              ac_ce_name(b, r->home[reg]));
+    if (r->rows) ac_ce_kwarg(b, call, "count", ac_ce_int(b, 1));
+    ac_cb_call(b, call);
+  }
+  if (stores) ac_cb_end(b);
+}
+
+static void start_accumulators(red *r, int level) {
+  ac_cbuild *b = &r->p->b;
+  bool any = false;
+  for (size_t i = 0; i < r->c.v.ops.len; i++) {
+    const vir_op *o = &r->c.v.ops.data[i];
+    red_kind k = red_kind_of(o->prim);
+    if (k == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
+    any = true;
+    pv id = red_identity(k, reg_of(r, o->dst)->dtype);
+    ac_cexpr *call = ac_ce_tl(b, "duplicate", 1, ac_ce_name(b, r->rows ? r->acc[o->dst] : r->home[o->dst]));
+    bool whole = ac_dtypes[reg_of(r, o->dst)->dtype].cls != AC_FLOATING;
+    ac_ce_kwarg(b, call, NULL, whole ? ac_ce_int(b, (int64_t)id.num) : ac_ce_float(b, id.num));
+    ac_ce_kwarg(b, call, "count", ac_ce_name(b, r->rows ? "wide" : "count"));
+    ac_cb_call(b, call);
+  }
+  if (any) ac_cb_end(b);
+}
+
+static void join_lanes(red *r, int level) {
+  ac_cbuild *b = &r->p->b;
+  bool any = false;
+  for (size_t i = 0; i < r->c.v.ops.len && r->rows; i++) {
+    const vir_op *o = &r->c.v.ops.data[i];
+    if (red_kind_of(o->prim) == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
+    any = true;
+    ac_cexpr *call = ac_ce_tl(b, o->prim, 2, ac_ce_name(b, r->home[o->dst]), ac_ce_name(b, r->acc[o->dst]));
+    ac_cb_call(b, ac_ce_kwarg(b, call, "count", ac_ce_name(b, "wide")));
+  }
+  if (any) ac_cb_end(b);
+}
+
+/* Is the leaf loaded by the part? */
+static const vir_buf *loaded_by(const part *t, int leaf) {
+  for (size_t i = 0; i < t->q.bufs.len; i++)
+    if (t->q.bufs.data[i].owner_leaf == leaf) return &t->q.bufs.data[i];
+  return NULL;
+}
+
+static void tile_code(red *r, part *t) {
+  pl_ctx *p = r->p;
+  ac_cbuild *b = &p->b;
+  bool any = false;
+  for (int k = 0; k < r->c.n_leaves; k++) {
+    const vir_buf *x = loaded_by(t, k);
+    if (!x) continue;
+    if (!any) ac_cb_with(b, AC_STAGE_COPYIN);
+    any = true;
+    pl_load(p, r->c.leaves[k].ptr, tile_of(r, r->c.leaves[k].has), x->name);
+  }
+  if (any) ac_cb_end(b);
+  if (t->q.ops.len) {
+    ac_cb_with(b, AC_STAGE_COMPUTE);
+    vir_compute(&t->q, "count", true);
+    ac_cb_end(b);
+  }
+  if (!t->q.outs.len) return;
+  ac_cb_with(b, AC_STAGE_COPYOUT);
+  for (size_t o = 0; o < t->q.outs.len; o++)
+    pl_store(p, r->out_ptr[t->q.outs.data[o].index], tile_of(r, (UINT64_C(1) << r->c.n_groups) - 1),
+             t->q.bufs.data[t->q.outs.data[o].buf].name);
+  ac_cb_end(b);
+}
+
+static bool reads_scalars(const red *r) {
+  for (int k = 0; k < r->c.n_leaves; k++)
+    if (r->leaf_in_loop[k]) return true;
+  return false;
+}
+
+static void pass(red *r, int level) {
+  pl_ctx *p = r->p;
+  ac_cbuild *b = &p->b;
+  start_accumulators(r, level);
+  bool outer = count_groups(r, reduced_outer) > 0;
+  if (outer) {
+    ac_cb_for(b, "r", ac_ce_int(b, 0), ac_ce_name(b, "reps"), NULL);
+    names_of_positions(r, reduced_outer, "r");
+  }
+  if (reads_scalars(r)) scalar_lets(r, r->leaf_in_loop);
+  if (r->rows) {
+    ac_cb_for(b, "i", ac_ce_int(b, 0), ac_ce_name(b, r->c.groups[r->lanes].name), ac_ce_name(b, "tile"));
+    pl_let(p, "count", "min(tile, %s - i)", r->c.groups[r->lanes].name);
+  }
+  tile_code(r, &r->full[level]);
+  if (r->rows) ac_cb_end(b);
+  if (outer) ac_cb_end(b);
+  join_lanes(r, level);
+}
+
+/* What the kernel's text will name, found by writing the addresses once. */
+static void mark_positions(red *r) {
+  uint64_t all = (UINT64_C(1) << r->c.n_groups) - 1;
+  for (int k = 0; k < r->c.n_leaves; k++) (void)address(r, r->c.leaves[k].has, "i");
+  for (size_t o = 0; o < r->c.v.outs.len; o++) (void)address(r, is_full_out(r, o) ? all : kept_groups(r), "i");
+  if (r->lanes >= 0) r->used[r->lanes] = true;
+  for (int q = 0; q < r->c.n_groups; q++) /* sizes that take a number apart */
+    if (r->index[q])
+      for (int k = 0; k < r->c.n_groups; k++)
+        if (r->c.groups[k].cls == r->c.groups[q].cls && k != r->lanes) r->used[k] = true;
+}
+
+static void params(red *r) {
+  pl_ctx *p = r->p;
+  ac_cbuild *b = &p->b;
+  for (int k = 0; k < r->c.n_leaves; k++)
+    ac_cb_param(b, r->c.leaves[k].ptr, pl_tensor_type(p, r->c.leaves[k].v->dtype));
+  for (size_t o = 0; o < r->outs.len; o++)
+    ac_cb_param(b, r->out_ptr[o], pl_tensor_type(p, p->tensors.data[r->outs.data[o]].v->dtype));
+  ac_cb_param(b, "units", NULL);
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (r->used[q]) ac_cb_param(b, r->c.groups[q].name, NULL);
+  if (count_groups(r, reduced_outer)) ac_cb_param(b, "reps", NULL);
+  if (!r->rows && r->lanes >= 0) {
+    ac_cb_param(b, "parts", NULL);
+    ac_cb_param(b, "width", NULL);
+  }
+  ac_cb_param(b, "per_core", NULL);
+  ac_cb_param(b, "tile", NULL);
+  for (size_t i = 0; i < r->c.scalars.len; i++) ac_cb_param(b, r->c.scalars.data[i].name, NULL);
+}
+
+static void alloc(red *r) {
+  for (size_t i = 0; i < r->bufs.len; i++) {
+    const kbuf *k = &r->bufs.data[i];
+    pl_alloc(r->p, k->name, k->narrow ? "64" : "tile", k->mask ? AC_MASK : k->dtype, false);
+  }
+}
+
+static void kernel(red *r) {
+  pl_ctx *p = r->p;
+  ac_cbuild *b = &p->b;
+  ac_cfunc *f = ac_cb_func(b, r->kernel, true);
+  f->doc = r->rows ? "A unit is one set of elements that are reduced to one; lanes take turns on its elements."
+                   : "A unit is `width` neighbouring kept positions, each on a lane of its own.";
+  mark_positions(r);
+  params(r);
+  pl_let(p, "pid", "tl.program_id(0)");
+  pl_let(p, "first", "pid * per_core");
+  pl_let(p, "last", "min(first + per_core, units)");
+  alloc(r);
+  if (r->rows) pl_let(p, "wide", "min(tile, max(1, %s))", r->c.groups[r->lanes].name);
+  ac_cb_for(b, "unit", ac_ce_name(b, "first"), ac_ce_name(b, "last"), NULL);
+  if (!r->rows && r->lanes >= 0) {
+    pl_let(p, "lane", "unit %% parts * width");
+    pl_let(p, "count", "min(width, %s - lane)", r->c.groups[r->lanes].name);
+    pl_let(p, "outer", "unit // parts");
+    names_of_positions(r, kept_outer, "outer");
+  } else
+    names_of_positions(r, kept_outer, "unit");
+  scalar_lets(r, r->leaf_in_unit);
+  for (int l = 0; l <= r->g.levels; l++) {
+    kept_code(r, l);
+    if (r->full[l].any) pass(r, l);
+  }
+  ac_cb_end(b);
+}
+
+/* ---- the host function ---- */
+
+static const char *product(red *r, bool (*is)(const red *, int)) {
+  const char *s = NULL;
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (is(r, q)) s = s ? ac_sprintf(r->p->a, "%s * %s", s, r->c.groups[q].name) : r->c.groups[q].name;
+  return s ? s : "1";
+}
+
+static void host_rows(red *r) {
+  pl_ctx *p = r->p;
+  pl_let(p, "units", "%s", product(r, kept_outer));
+  pl_note(p,
+          "Core partitioning: whole units, the same number for every core; when a core has many, a multiple of %d, "
+          "so that no two cores "
+          "write into one 64-byte line.",
+          r->line);
+  pl_let(p, "per_core", "max(1, tl.cdiv(units, tl.num_cores()))");
+  ac_cb_if(&p->b, ac_ce_parse(&p->b, "per_core >= %d", 8 * r->line));
+  pl_let(p, "per_core", "tl.align_up(per_core, %d)", r->line);
+  ac_cb_end(&p->b);
+  pl_let(p, "tile", "%lld", (long long)r->tile);
+}
+
+static void host_columns(red *r) {
+  pl_ctx *p = r->p;
+  const char *inner = r->c.groups[r->lanes].name;
+  pl_let(p, "tile", "%lld", (long long)r->tile);
+  pl_note(p, "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the "
+             "parts are narrower than "
+             "UB allows, so that every core gets one.");
+  pl_let(p, "outer", "%s", product(r, kept_outer));
+  pl_let(p, "wanted", "tl.cdiv(tl.num_cores(), max(1, outer))");
+  pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(%s, wanted), %d)))", r->line, inner, r->line);
+  pl_let(p, "parts", "max(1, tl.cdiv(%s, width))", inner);
+  pl_let(p, "units", "min(outer, outer * %s) * parts", inner);
+  pl_let(p, "per_core", "max(1, tl.cdiv(units, tl.num_cores()))");
+}
+
+static void launch(red *r) {
+  pl_ctx *p = r->p;
+  ac_cbuild *b = &p->b;
+  AC_VEC(ac_cexpr *) v = {0};
+  for (int k = 0; k < r->c.n_leaves; k++)
+    ac_push(p->a, &v, ac_ce_name(b, p->tensors.data[r->c.leaves[k].tensor].name));
+  for (size_t o = 0; o < r->outs.len; o++) ac_push(p->a, &v, ac_ce_name(b, p->tensors.data[r->outs.data[o]].name));
+  ac_push(p->a, &v, ac_ce_name(b, "units"));
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (r->used[q]) ac_push(p->a, &v, ac_ce_parse(b, q == r->lanes ? "%s" : "max(1, %s)", r->c.groups[q].name));
+  if (count_groups(r, reduced_outer)) ac_push(p->a, &v, ac_ce_parse(b, "%s", product(r, reduced_outer)));
+  if (!r->rows && r->lanes >= 0) {
+    ac_push(p->a, &v, ac_ce_name(b, "parts"));
+    ac_push(p->a, &v, ac_ce_name(b, "width"));
+  }
+  ac_push(p->a, &v, ac_ce_name(b, "per_core"));
+  ac_push(p->a, &v, ac_ce_name(b, "tile"));
+  for (size_t i = 0; i < r->c.scalars.len; i++) ac_push(p->a, &v, ac_ce_parse(b, "%s", r->c.scalars.data[i].host));
+  ac_cb_launch(b, r->kernel, ac_ce_parse(b, "max(1, tl.cdiv(units, per_core))"), (int)v.len, v.data);
+}
+
+static void host(pl_ctx *p, void *self) {
+  red *r = self;
+  for (size_t o = 0; o < r->outs.len; o++) pl_declare(p, r->outs.data[o]);
+  for (int q = 0; q < r->c.n_groups; q++) pl_let(p, r->c.groups[q].name, "%s", r->c.groups[q].size);
+  chain_checks(&r->c);
+  if (r->rows)
+    host_rows(r);
+  else
+    host_columns(r);
+  launch(r);
+}
+
+/* ---- building ---- */
+
+static bool own(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  red *r = c->self_stage;
+  red_space s;
+  if (!v->def || !red_takes(v->def) || !red_space_of(c->p, v->def, &s) || !red_same_space(c->p, &s, &r->space))
+    return false;
+  if (red_is_full(v->def)) {
+    if (!pl_same_shape(c->p, rank, shape, s.rank, s.dim)) return false;
+  } else
+    for (int i = 0; i < s.rank; i++) {
+      int k = i - (s.rank - rank);
+      if (k < 0      ? !(s.cls[i] || pl_sym_is(c->p, s.dim[i], 1))
+          : s.cls[i] ? !pl_sym_is(c->p, shape[k], 1)
+                     : !ac_sym_equal(c->p->g, shape[k], s.dim[i]))
+        return false;
+    }
+  return red_collect(c, v);
+}
+
+static bool eval_own(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out) {
+  (void)rank;
+  (void)shape;
+  return red_eval(c, v, out);
+}
+
+/* How the stage looks at an output: in the space's shape, or with 1 for what is reduced; NULL: neither. */
+static const ac_sym *const *seen(pl_ctx *p, const red_space *s, const ac_node *n, const ac_value *v) {
+  const ac_sym *const *own_shape = (const ac_sym *const *)v->shape;
+  if (pl_same_shape(p, v->rank, own_shape, s->rank, s->dim)) return s->dim;
+  const ac_value *x = n->outs[0];
+  if (red_is_full(n) && pl_same_shape(p, v->rank, own_shape, x->rank, (const ac_sym *const *)x->shape)) return s->dim;
+  int k = 0;
+  for (int i = 0; i < s->rank; i++) {
+    if (s->cls[i] || pl_sym_is(p, s->dim[i], 1)) {
+      if (k < v->rank && pl_sym_is(p, v->shape[k], 1)) k++;
+      continue;
+    }
+    if (k == v->rank || !ac_sym_equal(p->g, v->shape[k], s->dim[i])) return NULL;
+    k++;
+  }
+  while (k < v->rank && pl_sym_is(p, v->shape[k], 1)) k++;
+  return k == v->rank ? red_kept_shape(p, s) : NULL;
+}
+
+static const char *reduced_count(red *r) {
+  const char *s = NULL;
+  for (int i = 0; i < r->space.rank; i++)
+    if (r->space.cls[i]) {
+      const char *t = pl_sym_text(r->p, r->space.dim[i]);
+      s = s ? ac_sprintf(r->p->a, "%s * %s", s, t) : t;
+    }
+  return s ? s : "1";
+}
+
+/* A result must vary along all that its tensor has. */
+static void spread_outs(red *r, uint64_t all) {
+  vir *v = &r->c.v;
+  for (size_t o = 0; o < v->outs.len; o++) {
+    bool full = v->outs.data[o].index;
+    uint64_t want = full ? all : kept_groups(r);
+    int reg = v->outs.data[o].reg;
+    if ((v->regs.data[reg].axes & want) != want) {
+      reg = vir_emit(v, "vcopy", v->regs.data[reg].dtype, 1, (pv){.kind = PV_VEC, .reg = reg});
+      v->regs.data[reg].axes |= want;
+      v->outs.data[o].reg = reg;
+    }
+  }
+}
+
+static bool build_graph(red *r, const ac_node *n) {
+  pl_ctx *p = r->p;
+  pl_chain *c = &r->c;
+  const ac_sym *const **shapes = AC_NEW_N(p->a, const ac_sym *const *, r->outs.len);
+  for (size_t o = 0; o < r->outs.len; o++) {
+    const ac_value *v = pl_stripped(p->tensors.data[r->outs.data[o]].v);
+    shapes[o] = seen(p, &r->space, n, v);
+    assert(shapes[o]);
+    if (!chain_collect_as(c, v, r->space.rank, shapes[o])) return false;
+  }
+  chain_groups(c);
+  if (!c->n_groups) c->groups[c->n_groups++] = (pl_group){.from = 0, .to = c->rank, .anchor = -1};
+  chain_sizes(c, &p->names);
+  for (int q = 0; q < c->n_groups; q++) (void)pl_name(c->names, c->groups[q].name);
+  for (size_t o = 0; o < r->outs.len; o++) {
+    const ac_value *v = pl_stripped(p->tensors.data[r->outs.data[o]].v);
+    pv x = {.kind = PV_NONE};
+    if (!chain_eval_as(c, v, r->space.rank, shapes[o], &x) || !chain_finish(c, v, x)) return false;
+    c->v.outs.data[o].index = shapes[o] == r->space.dim;
+  }
+  spread_outs(r, (UINT64_C(1) << c->n_groups) - 1);
+  return true;
+}
+
+static bool choose_tile(red *r) {
+  double bytes = 0;
+  int64_t scratch = 0, small = 0, smallest = 8;
+  for (size_t i = 0; i < r->bufs.len; i++) {
+    const kbuf *k = &r->bufs.data[i];
+    double one = k->mask ? 0.125 : ac_dtypes[k->dtype].bytes * (k->loaded || k->stored ? 2 : 1);
+    if (k->narrow)
+      small += 512 * 2;
+    else {
+      bytes += one;
+      small += k->mask ? 256 : 0;
+    }
+  }
+  for (int l = 0; l <= r->g.levels; l++) {
+    int64_t a = vir_scratch(&r->full[l].q), k = vir_scratch(&r->kept[l].q);
+    if (a > scratch) scratch = a;
+    if (k > scratch) scratch = k;
+  }
+  for (size_t o = 0; o < r->outs.len; o++) {
+    int64_t s = ac_dtypes[r->c.v.outs.data[o].dtype].bytes;
+    if (s < smallest) smallest = s;
+  }
+  r->line = 64 / (int)smallest;
+  r->tile = (int64_t)((double)(pl_ub_budget(r->p) - scratch - small - 8192) / bytes) / 256 * 256;
+  return r->tile > 0 ||
+         pl_refuse(r->p, AC_NOLOC, r->p->g->name, "its values do not fit UB together, even at 256 elements each");
+}
+
+static void name_pointers(red *r) {
+  pl_ctx *p = r->p;
+  for (int k = 0; k < r->c.n_leaves; k++)
+    r->c.leaves[k].ptr = pl_name(r->names, ac_sprintf(p->a, "%s_ptr", p->tensors.data[r->c.leaves[k].tensor].name));
+  r->out_ptr = AC_NEW_N(p->a, const char *, r->outs.len);
+  for (size_t o = 0; o < r->outs.len; o++)
+    r->out_ptr[o] = pl_name(r->names, ac_sprintf(p->a, "%s_ptr", p->tensors.data[r->outs.data[o]].name));
+}
+
+static void parts(red *r) {
+  size_t n = r->c.v.regs.len;
+  ac_arena *a = r->p->a;
+  r->g = (red_graph){.c = &r->c, .space = &r->space};
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (r->c.groups[q].cls) r->g.reduced |= UINT64_C(1) << q;
+  red_levels(&r->g);
+  r->lanes = r->c.n_groups - 1;
+  r->rows = r->lanes >= 0 && r->c.groups[r->lanes].cls;
+  r->live = AC_NEW_N(a, bool, n);
+  r->constant = AC_NEW_N(a, bool, n);
+  r->home = AC_NEW_N(a, const char *, n);
+  r->acc = AC_NEW_N(a, const char *, n);
+  r->text = AC_NEW_N(a, const char *, n);
+  r->wanted = AC_NEW_N(a, bool, n);
+  r->text_wanted = AC_NEW_N(a, bool, n);
+  r->full = AC_NEW_N(a, part, (size_t)r->g.levels + 1);
+  r->kept = AC_NEW_N(a, part, (size_t)r->g.levels + 1);
+  for (size_t o = 0; o < r->c.v.outs.len; o++) mark_live(r, r->c.v.outs.data[o].reg);
+  mark_constants(r);
+  for (int l = 0; l <= r->g.levels; l++) full_part(r, l);
+  for (int l = r->g.levels; l >= 0; l--) kept_part(r, l);
+  for (int l = 0; l <= r->g.levels; l++) {
+    assign(r, &r->kept[l]);
+    assign(r, &r->full[l]);
+  }
+  for (size_t o = 0; o < r->c.v.outs.len; o++) {
+    kbuf *k = is_full_out(r, o) ? NULL : find_buf(r, r->home[r->c.v.outs.data[o].reg]);
+    if (k) k->stored = true;
+  }
+}
+
+bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs, int n_outs) {
+  red *r = AC_NEW(p->a, red);
+  r->p = p;
+  r->space = *s;
+  r->names = AC_NEW(p->a, pl_names);
+  pl_names_init(r->names, p->a);
+  for (int o = 0; o < n_outs; o++) ac_push(p->a, &r->outs, outs[o]);
+  r->c = (pl_chain){.p = p,
+                    .names = r->names,
+                    .rank = s->rank,
+                    .dim = s->dim,
+                    .own = own,
+                    .eval_own = eval_own,
+                    .self = &r->build,
+                    .self_stage = r,
+                    .vectors = true};
+  r->c.v.p = p;
+  memcpy(r->c.cls, s->cls, sizeof r->c.cls);
+  r->build = (red_build){.space = &r->space};
+  r->build.count = reduced_count(r);
+  if (!build_graph(r, n)) return false;
+  name_pointers(r);
+  parts(r);
+  if (!choose_tile(r)) return false;
+  r->kernel = ac_sprintf(p->a, "%s_kernel", pl_stage_name(p, outs[0]));
+  kernel(r);
+  pl_stage_host(p, ac_sprintf(p->a, "%s and what follows from it.", ac_op_info(n->op)->id), host, r);
+  return true;
+}

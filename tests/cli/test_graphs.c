@@ -1,0 +1,298 @@
+/* Random graphs of up to 12 operations: planned, checked, lowered, run in the simulator without a compiler, compared with the float64
+ * reference; a sample is emitted and compiled, too. Every number follows from the seed. AC_GRAPHS=N draws N graphs (default 120),
+ * AC_GRAPH_SEED=S draws that one alone and shows its program.
+ *
+ * The operations are drawn so that errors do not grow: products with bounded factors, roots and quotients away from zero, conditions on
+ * inputs as they are. What is left is the planner's business. A graph that no schedule covers counts as refused; few may be. */
+#include "../plan/graphs.h"
+#include "direct_support.h"
+
+#include <math.h>
+
+enum { MAX_VALUES = 40, MAX_OPS = 12 };
+
+typedef struct {
+  world *w;
+  uint64_t state;
+  ac_value *v[MAX_VALUES];
+  int n, n_inputs;
+  int rank; /* of the largest input */
+  int64_t dim[4];
+} draw;
+
+static uint64_t next(draw *d) {
+  d->state += 0x9e3779b97f4a7c15u;
+  uint64_t z = d->state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+static int below(draw *d, int n) {
+  return (int)(next(d) % (uint64_t)n);
+}
+static ac_value *any(draw *d) {
+  return d->v[below(d, d->n)];
+}
+static ac_value *keep(draw *d, ac_value *v) {
+  if (d->n < MAX_VALUES) d->v[d->n++] = v;
+  return v;
+}
+
+/* ---- inputs ---- */
+
+static void draw_shape(draw *d) {
+  static const int64_t sizes[] = {1, 2, 3, 5, 7, 8, 13, 16, 31, 33, 64, 65, 100, 127, 257, 1003};
+  int64_t n = 1;
+  d->rank = 1 + below(d, 4);
+  for (int i = d->rank - 1; i >= 0; i--) {
+    int64_t s = sizes[below(d, (int)AC_COUNT(sizes))];
+    while (n * s > 30000) s = (s + 1) / 2;
+    d->dim[i] = s;
+    n *= s;
+  }
+}
+
+/* The full shape, or one that broadcasts to it. */
+static ac_value *draw_input(draw *d, int k, ac_dtype dtype) {
+  int64_t dims[4];
+  int skip = k && below(d, 3) == 0 ? below(d, d->rank) : 0;
+  for (int i = skip; i < d->rank; i++) dims[i - skip] = k && below(d, 4) == 0 ? 1 : d->dim[i];
+  return tensor(d->w, ac_sprintf(d->w->a, "x%d", k), dtype, d->rank - skip, dims);
+}
+
+/* ---- operations ---- */
+
+static ac_value *shifted_abs(draw *d, ac_value *x) {
+  return bin(d->w, AC_G_ADD, un(d->w, AC_G_ABS, x), c(d->w, 0.5));
+}
+
+static ac_value *draw_unary(draw *d) {
+  static const ac_op ops[] = {AC_G_RELU, AC_G_ABS, AC_G_NEG,      AC_G_SIGMOID,   AC_G_TANH, AC_G_SILU,
+                              AC_G_GELU, AC_G_ERF, AC_G_SOFTPLUS, AC_G_HARDSWISH, AC_G_ELU,  AC_G_SOFTSIGN};
+  world *w = d->w;
+  ac_value *x = any(d);
+  switch (below(d, 5)) {
+  case 0: return un(w, AC_G_SQRT, shifted_abs(d, x));
+  case 1: return un(w, AC_G_EXP, un(w, AC_G_TANH, x));
+  case 2: return bin(w, AC_G_MUL, x, c(w, 0.25 + below(d, 4) * 0.25));
+  default: return un(w, ops[below(d, (int)AC_COUNT(ops))], x);
+  }
+}
+
+/* Do the shapes broadcast? As the graph would ask, without its guards. */
+static bool broadcast(const ac_value *x, const ac_value *y) {
+  ac_shape a = ac_value_example(x), b = ac_value_example(y);
+  for (int i = 1; i <= a.rank && i <= b.rank; i++) {
+    int64_t m = a.dim[a.rank - i], n = b.dim[b.rank - i];
+    if (m != n && m != 1 && n != 1) return false;
+  }
+  return true;
+}
+
+static ac_value *draw_binary(draw *d) {
+  static const ac_op ops[] = {AC_G_ADD, AC_G_SUB, AC_G_MAXIMUM, AC_G_MINIMUM};
+  world *w = d->w;
+  ac_value *x = any(d), *y = any(d), *on = d->v[below(d, d->n_inputs)];
+  if (!broadcast(x, y)) return draw_unary(d);
+  switch (below(d, 4)) {
+  case 0: return bin(w, AC_G_MUL, x, un(w, AC_G_TANH, y));
+  case 1: return bin(w, AC_G_DIV, x, shifted_abs(d, y));
+  case 2:
+    if (!broadcast(on, x) || !broadcast(on, y)) return bin(w, AC_G_ADD, x, y);
+    return APPLY(w, AC_G_WHERE, at(bin(w, AC_G_GT, on, c(w, 0.1))), at(x), at(y));
+  default: return bin(w, ops[below(d, (int)AC_COUNT(ops))], x, y);
+  }
+}
+
+/* One dimension, some, or all. */
+static ac_value *draw_reduction(draw *d) {
+  static const ac_op ops[] = {AC_G_MEAN, AC_G_MEAN, AC_G_AMAX, AC_G_AMIN, AC_G_SUM, AC_G_VAR, AC_G_LOGSUMEXP};
+  world *w = d->w;
+  ac_value *x = any(d);
+  ac_op op = ops[below(d, (int)AC_COUNT(ops))];
+  const ac_sym **dims = AC_NEW_N(w->a, const ac_sym *, 4);
+  int n = 0, r = x->rank;
+  if (!r) return draw_unary(d);
+  int pick = below(d, 3);
+  for (int i = 0; i < r; i++)
+    if (pick == 0 ? i == r - 1 : pick == 1 ? true : below(d, 2))
+      dims[n++] = ac_sym_int(w->g, below(d, 2) ? i : i - r);
+  if (!n) dims[n++] = ac_sym_int(w->g, below(d, r));
+  int64_t count = 1;
+  for (int i = 0; i < n; i++) count *= ac_value_example(x).dim[ac_dim_index(dims[i]->example, r)];
+  if (op == AC_G_SUM && count > 64) op = AC_G_MEAN;
+  if (op == AC_G_VAR && count < 2) op = AC_G_MEAN; /* of one element it is NaN */
+  ac_arg args[8] = {at(x)};
+  const ac_opinfo *info = ac_op_info(op);
+  for (int i = 1; i < info->n_params; i++) {
+    args[i] = (ac_arg){.kind = info->params[i].kind, .absent = true};
+    if (!strcmp(info->params[i].name, "dim")) args[i] = (ac_arg){.kind = AC_K_INTS, .n = n, .is = dims};
+    if (!strcmp(info->params[i].name, "keepdim")) args[i] = (ac_arg){.kind = AC_K_BOOL, .b = below(d, 2)};
+  }
+  return apply(w, op, info->n_params, args);
+}
+
+static ac_value *draw_row(draw *d) {
+  world *w = d->w;
+  ac_value *x = any(d);
+  if (!x->rank) return draw_unary(d);
+  int dim = below(d, x->rank) - (below(d, 2) ? x->rank : 0);
+  switch (below(d, 3)) {
+  case 0: return APPLY(w, AC_G_SOFTMAX, at(x), aint(w, dim));
+  case 1: return APPLY(w, AC_G_LOG_SOFTMAX, at(x), aint(w, dim));
+  default: break;
+  }
+  const ac_sym **last = AC_NEW_N(w->a, const ac_sym *, 1);
+  last[0] = ac_sym_int(w->g, ac_value_example(x).dim[x->rank - 1]);
+  ac_arg shape = {.kind = AC_K_INTS, .n = 1, .is = last};
+  return APPLY(w, AC_G_LAYER_NORM, at(x), shape);
+}
+
+static ac_value *draw_scan(draw *d) {
+  ac_value *x = any(d);
+  if (!x->rank) return draw_unary(d);
+  int dim = below(d, x->rank);
+  double n = (double)ac_value_example(x).dim[dim];
+  return APPLY(d->w, AC_G_CUMSUM, at(bin(d->w, AC_G_MUL, x, c(d->w, 1 / (1 + n)))), aint(d->w, dim));
+}
+
+static ac_value *draw_op(draw *d) {
+  int k = below(d, 20);
+  return k < 7    ? draw_unary(d)
+         : k < 13 ? draw_binary(d)
+         : k < 17 ? draw_reduction(d)
+         : k < 19 ? draw_row(d)
+                  : draw_scan(d);
+}
+
+static bool used(const world *w, const ac_value *v) {
+  for (size_t i = 0; i < w->g->nodes.len; i++)
+    for (int k = 0; k < w->g->nodes.data[i]->n_args; k++)
+      if (w->g->nodes.data[i]->args[k].t == v) return true;
+  return false;
+}
+
+/* The graph of a seed; its outputs are the values that nothing uses, three of them at most. */
+static world *graph_of(uint64_t seed) {
+  static const ac_dtype dtypes[] = {AC_F32, AC_F32, AC_F32, AC_F16, AC_BF16};
+  draw d = {.w = world_new("graph"), .state = seed};
+  draw_shape(&d);
+  ac_dtype dtype = dtypes[below(&d, (int)AC_COUNT(dtypes))];
+  d.n_inputs = 1 + below(&d, 3);
+  for (int k = 0; k < d.n_inputs; k++) keep(&d, draw_input(&d, k, dtype));
+  int ops = 1 + below(&d, MAX_OPS);
+  for (int k = 0; k < ops; k++) keep(&d, draw_op(&d));
+  int outs = 0;
+  for (int k = d.n - 1; k >= d.n_inputs && outs < 3; k--)
+    if (!used(d.w, d.v[k])) out(d.w, ac_sprintf(d.w->a, "y%d", outs++), d.v[k]);
+  ac_graph_prune(d.w->g);
+  return d.w;
+}
+
+/* ---- running ---- */
+
+static struct { int ran, refused, compiled; } count;
+
+static void refusal(world *w) {
+  count.refused++;
+  const ac_diag *x = w->d.list.data[w->d.list.len - 1];
+  if (getenv("AC_GRAPH_REFUSED")) print_message("refused: %s\n", x->message);
+  assert_int_equal(ac_code_exit(x->code), AC_UNSUPPORTED);
+}
+
+static double tolerance(ac_dtype d) {
+  return d == AC_F32 ? 1e-4 : d == AC_F16 ? 1e-2 : 6e-2;
+}
+
+/* Half types stand in memory between stages as they would in PyTorch, so the tolerance is theirs when any tensor is. */
+static double tolerance_of(const ac_graph *g) {
+  double t = 0;
+  for (size_t i = 0; i < g->inputs.len; i++) t = fmax(t, tolerance(g->inputs.data[i].value->dtype));
+  return t;
+}
+
+static void compare(const ac_graph *g, const args *x, uint64_t seed, const char *how) {
+  const void *in[8];
+  ac_arena *a = ac_arena_new();
+  ac_diags d;
+  ac_diags_init(&d, a);
+  for (size_t i = 0; i < g->inputs.len; i++) in[i] = x->t[i].data;
+  ac_ref *r = ac_ref_new(a, g, &(ac_ref_opts){.inputs = in}, &d);
+  assert_non_null(r);
+  for (size_t o = 0; o < g->outputs.len; o++) {
+    const ac_sim_tensor *t = &x->t[g->inputs.len + o];
+    int64_t n = t->bytes / ac_dtypes[t->dtype].bytes;
+    double *want = AC_NEW_N(a, double, n + 1), most = 1;
+    assert_true(ac_ref_read(r, (int)o, 0, n, want));
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(want[i]));
+    for (int64_t i = 0; i < n; i++) {
+      double got = ac_load(t->dtype, t->data, i);
+      if (fabs(got - want[i]) <= tolerance_of(g) * most) continue;
+      print_message("%s", ac_graph_text(a, g));
+      fail_msg("seed %llu, %s: %s[%lld] is %.9g, it must be %.9g", (unsigned long long)seed, how, t->name,
+               (long long)i, got, want[i]);
+    }
+  }
+  ac_ref_free(r);
+  ac_arena_free(a);
+}
+
+static void one(uint64_t seed, int sample, bool show) {
+  world *w = graph_of(seed);
+  ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
+  if (show) print_message("%s\n%s\n", ac_graph_text(w->a, w->g), m ? ac_craft_print(w->a, m) : "refused");
+  if (!m) {
+    refusal(w);
+    world_free(w);
+    return;
+  }
+  const char *name = ac_sprintf(b.a, "seed %llu", (unsigned long long)seed);
+  ac_program *p = lowered(&b, name, ac_craft_print(w->a, m));
+  args x;
+  graph_args(w->g, AC_VALUES_NORMAL, &x);
+  ac_sim_result r = {0};
+  ac_sim_opts o = {.threads = 1};
+  bool ok = ac_sim_run_program(b.a, p, w->chip, x.t, x.n, x.attrs, x.n_attrs, &o, &r, &b.d);
+  if (!ok || r.faults.len) {
+    ac_diags_print(&b.d, stderr, false);
+    print_message("%s%s", ac_graph_text(w->a, w->g), ac_craft_print(w->a, m));
+    fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");
+  }
+  compare(w->g, &x, seed, "without a compiler");
+  if (count.ran++ % sample == 0) {
+    for (size_t i = w->g->inputs.len; i < (size_t)x.n; i++) memset(x.t[i].data, 0xee, (size_t)x.t[i].bytes);
+    ac_sim_lib *lib = compiled(&b, p, w->g);
+    ac_sim_result again = {0};
+    assert_true(ac_sim_run(b.a, lib, x.t, x.n, x.attrs, x.n_attrs, &o, &again, &b.d));
+    assert_int_equal(again.faults.len, 0);
+    compare(w->g, &x, seed, "compiled");
+    count.compiled++;
+  }
+  free_args(&x);
+  world_free(w);
+}
+
+static void graphs_agree(void **state) {
+  (void)state;
+  const char *only = getenv("AC_GRAPH_SEED"), *n = getenv("AC_GRAPHS");
+  if (only) {
+    one(strtoull(only, NULL, 10), 1, true);
+    return;
+  }
+  int graphs = n ? atoi(n) : 120, sample = n ? 20 : 60; /* one in so many is compiled */
+  for (int i = 0; i < graphs; i++) {
+    one((uint64_t)i + 1, sample, false);
+    if (i % 50 == 49) { /* memory of programs that are done with */
+      bench_close(&b);
+      bench_open(&b);
+    }
+  }
+  print_message("%d graphs: %d ran, %d of them also compiled; %d refused\n", graphs, count.ran, count.compiled,
+                count.refused);
+  assert_true(count.ran > graphs / 8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(graphs_agree, setup, teardown)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

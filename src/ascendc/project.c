@@ -201,8 +201,9 @@ static double tolerance(const ac_emit_ctx *c) {
 }
 
 char *ac_device_test(ac_emit_ctx *c) {
-  return ac_sprintf(c->a, "%sOP = \"%s\"\nCLASS = \"%s\"\nRTOL = %g\n%s", device_test_head, c->p->op,
-                    c->o->class_name ? c->o->class_name : "Model", tolerance(c), device_test_body);
+  const char *values = ac_sprintf(c->a, "OP = \"%s\"\nCLASS = \"%s\"\nRTOL = %g\n", c->p->op,
+                                  c->o->class_name ? c->o->class_name : "Model", tolerance(c));
+  return ac_sprintf(c->a, "%s%s%s", device_test_head, values, device_test_body);
 }
 
 /* ---- manifest.json ---- */

@@ -87,6 +87,19 @@ size_t ac_map_len(const ac_map *m);
 const char *ac_map_key(const ac_map *m, size_t i); /* i-th in insertion order */
 void *ac_map_value(const ac_map *m, size_t i);
 
+/* ---- a fixed list of names, found by hash: static ac_names x = AC_NAMES(table, name) over an array of structs ---- */
+
+enum { AC_NAMES_ROOM = 1024 }; /* slots; at most half of them are used */
+typedef struct {
+  const void *first; /* where the first name is */
+  size_t n, stride;
+  int ready; /* the index is made at the first question, in whatever thread */
+  uint16_t slots[AC_NAMES_ROOM];
+} ac_names;
+#define AC_NAMES(table, member) {&(table)[0].member, AC_COUNT(table), sizeof(table)[0], 0, {0}}
+#define AC_NAMES_OF(list) {&(list)[0], AC_COUNT(list), sizeof(list)[0], 0, {0}}
+int ac_names_find(ac_names *t, const char *name); /* place of the first that is equal, or -1; NULL names are none */
+
 /* ---- text buffer ---- */
 
 typedef struct {

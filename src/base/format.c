@@ -28,21 +28,16 @@ static void put_signed(out *o, long long v) {
 
 /* Length of a directive that is known here, behind its '%'; 0: none of ours. */
 static size_t directive(const char *p) {
-  static const char *const all[] = {"s", "d", "c", "%", "lld", "zu", "ld", ".*s"};
-  for (size_t i = 0; i < AC_COUNT(all); i++) {
-    size_t n = strlen(all[i]);
-    if (*p == all[i][0] && !strncmp(p, all[i], n)) return n;
+  switch (*p) {
+  case 's':
+  case 'd':
+  case 'c':
+  case '%': return 1;
+  case 'l': return p[1] == 'd' ? 2 : p[1] == 'l' && p[2] == 'd' ? 3 : 0;
+  case 'z': return p[1] == 'u' ? 2 : 0;
+  case '.': return p[1] == '*' && p[2] == 's' ? 3 : 0;
+  default: return 0;
   }
-  return 0;
-}
-
-static bool simple(const char *fmt) {
-  for (const char *p = fmt; (p = strchr(p, '%'));) {
-    size_t n = directive(p + 1);
-    if (!n) return false;
-    p += 1 + n;
-  }
-  return true;
 }
 
 static void put_text(out *o, const char *s, long most) {
@@ -50,8 +45,7 @@ static void put_text(out *o, const char *s, long most) {
   put(o, s, most < 0 ? strlen(s) : strnlen(s, (size_t)most));
 }
 
-static const char *one(out *o, const char *p, va_list *ap) {
-  size_t n = directive(p);
+static void one(out *o, const char *p, size_t n, va_list *ap) {
   switch (p[n - 1]) {
   case '%': put(o, "%", 1); break;
   case 'c': {
@@ -67,19 +61,24 @@ static const char *one(out *o, const char *p, va_list *ap) {
   case 'u': put_number(o, va_arg(*ap, size_t), false); break;
   default: put_signed(o, n == 1 ? va_arg(*ap, int) : n == 2 ? va_arg(*ap, long) : va_arg(*ap, long long)); break;
   }
-  return p + n;
 }
 
 int ac_format(char *to, size_t room, const char *fmt, va_list list) {
-  if (!simple(fmt)) return vsnprintf(to, room, fmt, list);
   va_list ap;
   va_copy(ap, list);
   out o = {to, room, 0};
-  for (const char *p = fmt; *p;) {
-    size_t n = strcspn(p, "%");
-    put(&o, p, n);
-    p += n;
-    if (*p) p = one(&o, p + 1, &ap);
+  for (const char *p = fmt, *next; *p; p = next) {
+    for (next = p; *next && *next != '%'; next++) {
+    }
+    if (next > p) put(&o, p, (size_t)(next - p));
+    if (!*next) break;
+    size_t n = directive(++next);
+    if (!n) { /* all of it anew, by the library */
+      va_end(ap);
+      return vsnprintf(to, room, fmt, list);
+    }
+    one(&o, next, n, &ap);
+    next += n;
   }
   va_end(ap);
   if (room) to[o.len < room ? o.len : room - 1] = 0;

@@ -62,7 +62,8 @@ static void put_string(ac_buf *b, const char *s, size_t n) {
 static void put(ac_buf *b, const json_t *j, int depth);
 
 static void new_line(ac_buf *b, int depth) {
-  ac_printf(b, "\n%*s", depth, "");
+  ac_putn(b, "\n", 1);
+  while (depth-- > 0) ac_putn(b, " ", 1);
 }
 
 static void put_object(ac_buf *b, const json_t *j, int depth) {

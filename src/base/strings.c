@@ -2,7 +2,9 @@
 #include "base/base.h"
 #include "base/internal.h"
 
+#include <assert.h>
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 uint64_t ac_hash(const char *s, size_t n) {
@@ -159,4 +161,37 @@ const char *ac_nearest(const char *word, const char *const *names, size_t n) {
     }
   }
   return found;
+}
+
+/* ---- fixed lists of names ---- */
+
+static const char *name_at(const ac_names *t, size_t i) {
+  const char *s;
+  memcpy(&s, (const char *)t->first + i * t->stride, sizeof s);
+  return s;
+}
+
+/* Where a name is, or would be. */
+static uint16_t *name_slot(ac_names *t, const char *name) {
+  uint64_t k = 5381; /* short names: a step a letter */
+  for (const char *p = name; *p; p++) k = k * 33 + (unsigned char)*p;
+  for (;; k++) {
+    uint16_t *at = &t->slots[k & (AC_NAMES_ROOM - 1)];
+    if (!*at || !strcmp(name_at(t, *at - 1u), name)) return at;
+  }
+}
+
+int ac_names_find(ac_names *t, const char *name) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  if (!__atomic_load_n(&t->ready, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&making);
+    assert(t->n <= AC_NAMES_ROOM / 2);
+    for (size_t i = 0; !t->ready && i < t->n; i++) {
+      uint16_t *at = name_at(t, i) ? name_slot(t, name_at(t, i)) : NULL;
+      if (at && !*at) *at = (uint16_t)(i + 1);
+    }
+    __atomic_store_n(&t->ready, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&making);
+  }
+  return (int)*name_slot(t, name) - 1;
 }

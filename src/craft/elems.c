@@ -15,6 +15,11 @@ static const struct {
 #undef E
 };
 
+static int row(const char *name) {
+  static ac_names index = AC_NAMES(elems, name);
+  return ac_names_find(&index, name);
+}
+
 static int column(ac_dtype d) {
   for (int i = 0; i < COLUMNS; i++)
     if (columns[i] == d) return i;
@@ -22,17 +27,15 @@ static int column(ac_dtype d) {
 }
 
 int ac_elem_scratch(const char *name, ac_dtype d) {
-  int c = column(d);
-  for (size_t i = 0; c >= 0 && i < AC_COUNT(elems); i++)
-    if (!strcmp(elems[i].name, name)) return elems[i].scratch[c];
-  return -1;
+  int c = column(d), r = c >= 0 ? row(name) : -1;
+  return r >= 0 ? elems[r].scratch[c] : -1;
 }
 
 uint32_t ac_elem_dtypes(const char *name) {
   uint32_t set = 0;
-  for (size_t i = 0; i < AC_COUNT(elems); i++)
-    for (int c = 0; c < COLUMNS; c++)
-      if (!strcmp(elems[i].name, name) && elems[i].scratch[c] >= 0) set |= AC_BIT(columns[c]);
+  int r = row(name);
+  for (int c = 0; r >= 0 && c < COLUMNS; c++)
+    if (elems[r].scratch[c] >= 0) set |= AC_BIT(columns[c]);
   return set;
 }
 

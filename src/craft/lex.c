@@ -35,9 +35,8 @@ static const char *const keywords[] = {"False",  "None",   "True",    "and",    
                                        "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
 
 bool ac_craft_is_keyword(const char *s) {
-  for (size_t i = 0; i < AC_COUNT(keywords); i++)
-    if (keywords[i][0] == *s && !strcmp(keywords[i], s)) return true;
-  return false;
+  static ac_names index = AC_NAMES_OF(keywords);
+  return ac_names_find(&index, s) >= 0;
 }
 
 /* Longest first. */

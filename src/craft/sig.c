@@ -66,15 +66,16 @@ static bool same(const char *a, const char *b) {
 }
 
 static ac_sig exact(const char *name) {
+  static ac_names index = AC_NAMES(prims, name);
   ac_sig s = {.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
-  for (size_t i = 0; i < AC_COUNT(prims); i++)
-    if (same(prims[i].name, name)) {
-      s.name = prims[i].name;
-      s.prim = (ac_cprim)i;
-      s.where = prims[i].where;
-      parse_sig(&s, prims[i].sig);
-      return s;
-    }
+  int at = ac_names_find(&index, name);
+  if (at >= 0) {
+    s.name = prims[at].name;
+    s.prim = (ac_cprim)at;
+    s.where = prims[at].where;
+    parse_sig(&s, prims[at].sig);
+    return s;
+  }
   ac_inst i = ac_inst_by_dsl(name);
   return i != AC_INST_COUNT ? ac_sig_inst(i) : s;
 }
@@ -103,10 +104,10 @@ int ac_cprim_operand(ac_cprim prim, const char *name) {
 }
 
 ac_sig ac_sig_find(const char *name) {
+  static ac_names index = {aliases, AC_COUNT(aliases), sizeof aliases[0], 0, {0}};
   ac_sig s = exact(name);
-  for (size_t i = 0; s.prim == AC_P_NONE && i < AC_COUNT(aliases); i++)
-    if (same(aliases[i][0], name)) return exact(aliases[i][1]);
-  return s;
+  int at = s.prim == AC_P_NONE ? ac_names_find(&index, name) : -1;
+  return at >= 0 ? exact(aliases[at][1]) : s;
 }
 
 ac_sig ac_sig_scalar(const char *name) {

@@ -11,9 +11,9 @@ const ac_inst_info ac_insts[AC_INST_COUNT] = {
 };
 
 ac_inst ac_inst_by_dsl(const char *dsl) {
-  for (int i = 0; dsl && i < AC_INST_COUNT; i++)
-    if (ac_insts[i].dsl && *dsl == *ac_insts[i].dsl && !strcmp(dsl + 1, ac_insts[i].dsl + 1)) return (ac_inst)i;
-  return AC_INST_COUNT;
+  static ac_names index = {&ac_insts[0].dsl, AC_INST_COUNT, sizeof ac_insts[0], 0, {0}};
+  int i = dsl ? ac_names_find(&index, dsl) : -1;
+  return i >= 0 ? (ac_inst)i : AC_INST_COUNT;
 }
 ac_inst ac_inst_by_asc(const char *asc) {
   for (int i = 0; asc && i < AC_INST_COUNT; i++)

@@ -366,8 +366,8 @@ static const char *const taken[] = {"act",
                                     "self"};
 
 const char *ac_lower_name(ac_arena *a, const char *dsl) {
-  for (size_t i = 0; i < AC_COUNT(taken); i++)
-    if (taken[i][0] == *dsl && !strcmp(taken[i], dsl)) return ac_sprintf(a, "%s_", dsl);
+  static ac_names index = AC_NAMES_OF(taken);
+  if (ac_names_find(&index, dsl) >= 0) return ac_sprintf(a, "%s_", dsl);
   size_t n = strlen(dsl);
   if (dsl[0] == '_' || (n && strstr(dsl, "__"))) { /* reserved in C++ */
     char *s = ac_sprintf(a, "v%s%s", dsl[0] == '_' ? "" : "_", dsl), *w = s;

@@ -19,6 +19,7 @@ typedef struct {
   bool after;
   ac_lop op;
   int info; /* index into ac_lkernel.infos */
+  size_t order;
 } ac_levent;
 
 /* What `place` decided for one DSL buffer. */
@@ -48,7 +49,11 @@ typedef struct {
   bool loop;             /* assigned by a `for` */
   const ac_cexpr *value; /* of the only assignment at the top level of the function */
 } ac_lvar;
-typedef AC_VEC(ac_lvar) ac_lvars;
+typedef struct { /* a vector, and where each name is in it (scope.c) */
+  ac_lvar *data;
+  size_t len, cap;
+  ac_map *index;
+} ac_lvars;
 
 typedef struct {
   ac_cfunc *fn;

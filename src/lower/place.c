@@ -13,6 +13,7 @@
  * a condition inside a loop), the buffer becomes a TBuf and pass "sync" orders its copies by flags. */
 #include "lower/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LOAD = 1, USE = 2, STORE = 4 }; /* MTE2 writes; vector unit or scalar unit; MTE3 reads */
@@ -526,16 +527,26 @@ static void limit_queues(ac_lkernel *k, ac_amem mem) {
 
 /* A handle whose queue operations stand in different methods, or in Process itself, is a class member. */
 static void decide_members(ac_lkernel *k) {
-  for (size_t i = 0; i < k->infos.len; i++) {
-    const ac_cstmt *at = NULL;
-    for (size_t j = 0; j < k->events.len; j++) {
-      const ac_levent *e = &k->events.data[j];
-      if (e->info != (int)i) continue;
-      bool starts = e->op == AC_LV_ALLOC || e->op == AC_LV_DEQUE;
-      if (e->at->kind != AC_CS_WITH || (!starts && at != e->at)) k->infos.data[i].handle->member = true;
-      if (starts) at = e->at;
-    }
+  const ac_cstmt *at = NULL;
+  for (size_t j = 0; j < k->events.len; j++) { /* those of one buffer follow each other */
+    const ac_levent *e = &k->events.data[j];
+    if (!j || e->info != k->events.data[j - 1].info) at = NULL;
+    bool starts = e->op == AC_LV_ALLOC || e->op == AC_LV_DEQUE;
+    if (e->at->kind != AC_CS_WITH || (!starts && at != e->at)) k->infos.data[e->info].handle->member = true;
+    if (starts) at = e->at;
   }
+}
+
+/* Events of one statement side by side, in the order in which they were made; where a statement is in memory decides no more than how
+ * it is found. */
+static int by_statement(const void *x, const void *y) {
+  const ac_levent *a = x, *b = y;
+  if (a->at != b->at) return (uintptr_t)a->at < (uintptr_t)b->at ? -1 : 1;
+  return a->order < b->order ? -1 : a->order > b->order;
+}
+static void group_events(ac_lkernel *k) {
+  for (size_t i = 0; i < k->events.len; i++) k->events.data[i].order = i;
+  if (k->events.len) qsort(k->events.data, k->events.len, sizeof *k->events.data, by_statement);
 }
 
 bool ac_lower_place(ac_lower_ctx *c) {
@@ -557,6 +568,7 @@ bool ac_lower_place(ac_lower_ctx *c) {
     for (size_t i = 0; i < AC_COUNT(kinds); i++) limit_depths(k->k, kinds[i]);
     for (size_t i = 0; i < AC_COUNT(kinds); i++) limit_queues(k, kinds[i]);
     decide_members(k);
+    group_events(k);
   }
   return true;
 }

@@ -52,14 +52,28 @@ static ac_astmt *queue_op(maker *m, ac_askind k, ac_atensor *t, ac_loc loc, ac_a
   s->tensor = t;
   return s;
 }
+/* Of a statement's events, which pass "place" has put side by side. */
+static size_t first_event(const ac_lkernel *k, const ac_cstmt *s) {
+  size_t from = 0, to = k->events.len;
+  while (from < to) {
+    size_t at = from + (to - from) / 2;
+    if ((uintptr_t)k->events.data[at].at < (uintptr_t)s)
+      from = at + 1;
+    else
+      to = at;
+  }
+  return from;
+}
 static void events(maker *m, const ac_cstmt *s, bool after, ac_ablock *out) {
   static const ac_askind kinds[] = {
       [AC_LV_ALLOC] = AC_AS_ALLOC, [AC_LV_ENQUE] = AC_AS_ENQUE,     [AC_LV_DEQUE] = AC_AS_DEQUE,
       [AC_LV_FREE] = AC_AS_FREE,   [AC_LV_ENQUE_OUT] = AC_AS_ENQUE, [AC_LV_DEQUE_OUT] = AC_AS_DEQUE};
+  size_t from = first_event(m->k, s), to = from;
+  while (to < m->k->events.len && m->k->events.data[to].at == s) to++;
   for (int free = 0; free < 2; free++) /* hand on first, give back last */
-    for (size_t i = 0; i < m->k->events.len; i++) {
+    for (size_t i = from; i < to; i++) {
       const ac_levent *e = &m->k->events.data[i];
-      if (e->at != s || e->after != after || (e->op == AC_LV_FREE) != free) continue;
+      if (e->after != after || (e->op == AC_LV_FREE) != free) continue;
       ac_astmt *q = queue_op(m, kinds[e->op], m->k->infos.data[e->info].handle, s->loc, out);
       q->outward = e->op == AC_LV_ENQUE_OUT || e->op == AC_LV_DEQUE_OUT;
     }

@@ -12,9 +12,15 @@ typedef struct {
 } scan;
 
 ac_lvar *ac_lvar_find(ac_lvars *v, const char *name) {
-  for (size_t i = 0; i < v->len; i++)
-    if (!strcmp(v->data[i].name, name)) return &v->data[i];
-  return NULL;
+  size_t at = v->index ? (size_t)(uintptr_t)ac_map_get(v->index, name) : 0;
+  return at ? &v->data[at - 1] : NULL;
+}
+
+static ac_lvar *add(ac_arena *a, ac_lvars *to, ac_lvar v) {
+  if (!to->index) to->index = ac_map_new(a);
+  if (!ac_map_has(to->index, v.name)) ac_map_put(to->index, v.name, (void *)(uintptr_t)(to->len + 1));
+  ac_push(a, to, v);
+  return &to->data[to->len - 1];
 }
 
 bool ac_is_scalar(const ac_cexpr *e) {
@@ -82,12 +88,9 @@ static bool open_block(const scan *c, const ac_cstmt *home) {
 
 /* `fresh`: a plain assignment, which may open a new C++ variable of the same name in another block. */
 static ac_lvar *occurs(scan *c, const char *dsl, bool fresh) {
-  ac_lvar *v = ac_lvar_find(c->out, ac_lower_name(c->a, dsl));
-  if (!v) {
-    ac_lvar n = {.name = ac_lower_name(c->a, dsl), .stage = c->stage, .type = AC_AT_BOOL};
-    ac_push(c->a, c->out, n);
-    v = &c->out->data[c->out->len - 1];
-  }
+  const char *name = ac_lower_name(c->a, dsl);
+  ac_lvar *v = ac_lvar_find(c->out, name);
+  if (!v) v = add(c->a, c->out, (ac_lvar){.name = name, .stage = c->stage, .type = AC_AT_BOOL});
   if (v->param) return v;
   if (v->home && !open_block(c, v->home)) {
     if (fresh)
@@ -171,7 +174,7 @@ void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out) {
                  .type = f->params[i].type == AC_CT_FLOAT  ? AC_AT_FLOAT
                          : f->params[i].type == AC_CT_BOOL ? AC_AT_BOOL
                                                            : AC_AT_INT};
-    ac_push(a, out, v);
+    add(a, out, v);
   }
   block(&c, f->body);
   /* What a stage block assigns and anybody else sees, or what its next run sees again, lives in the class. */

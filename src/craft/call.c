@@ -9,9 +9,15 @@ const char *ac_chk_buf_name(ac_chk *c, int buf) {
 
 /* ---- obligations ---- */
 
+bool ac_chk_settled(ac_chk *c, const ac_oblig *o) {
+  return c->quiet || c->st->dead || o->x == o->y || ac_sy_le(&c->s, o->x, o->y, c->st->facts);
+}
+
 void ac_chk_must_le(ac_chk *c, ac_oblig o) {
-  if (c->quiet || c->st->dead || o.x == o.y) return;
-  if (ac_sy_le(&c->s, o.x, o.y, c->st->facts)) return;
+  if (!ac_chk_settled(c, &o)) ac_chk_unsettled(c, o);
+}
+
+void ac_chk_unsettled(ac_chk *c, ac_oblig o) {
   o.fn = c->fn;
   o.facts = c->st->facts;
   ac_range r = ac_sy_range(&c->s, ac_sy_sub(&c->s, o.y, o.x), o.facts);
@@ -305,6 +311,7 @@ static bool declare(ac_chk *c, ac_cstmt *st) {
   st->target->buffer = b;
   info->buf = (int)c->fn->f->buffers.len;
   info->kind = AC_CT_BUFFER;
+  b->index = c->fn->f->buffers.len;
   ac_push(c->a, &c->fn->f->buffers, b);
   c->fn->caps[info->buf] = cap;
   memcpy(c->fn->dims[info->buf], dims, sizeof dims);

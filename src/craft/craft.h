@@ -204,6 +204,7 @@ struct ac_cbuffer {
   bool shares;      /* no copy touches it: its bytes may hold another such buffer before and after its life */
   ac_cbuffer *home; /* the buffer whose bytes it takes (at least as many, for every shape); NULL: it has its own */
   ac_loc from, to;  /* first and last statement of its life, loops counted as a whole; line 0: never touched */
+  size_t index;     /* among the kernel's buffers */
 };
 
 struct ac_cfunc {

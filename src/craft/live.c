@@ -20,12 +20,21 @@ typedef struct {
   bool *carried; /* by buffer: its value goes from trip to trip */
 } loop;
 typedef struct {
+  size_t newest; /* of a home: who joined last; itself at first */
+  size_t before; /* of a member: who joined before it; NOBODY: it is the first */
+  int most;      /* of a member: the last statement of its life and of those before it */
+} group;
+#define NOBODY SIZE_MAX
+typedef struct {
   ac_chk *c;
   const ac_finfo *k;
   int now;
   life *b;
   AC_VEC(loop) loops;
   AC_VEC(const ac_cstmt *) at; /* the statement of each number */
+  struct openings *spare;
+  group *g;             /* by buffer */
+  AC_VEC(size_t) homes; /* buffers that have begun and live at no other's place, by number */
 } lives;
 
 /* ---- accesses ---- */
@@ -42,20 +51,30 @@ static bool uses(const ac_cexpr *e, const ac_cbuffer *b) {
       return true;
   return uses(e->tile->base, b);
 }
+/* Calls f for every buffer that the expression uses, as often as it does. */
+static void each_use(const ac_cexpr *e, void (*f)(void *, const ac_cbuffer *), void *user) {
+  if (!e) return;
+  if (e->buffer && e->type == AC_CT_BUFFER) f(user, e->buffer);
+  each_use(e->a, f, user);
+  each_use(e->b, f, user);
+  each_use(e->c, f, user);
+  each_use(e->offset, f, user);
+  for (int i = 0; i < e->n_args; i++) each_use(e->args[i], f, user);
+  if (!e->tile) return;
+  for (int i = 0; i < e->tile->rank; i++) {
+    each_use(e->tile->axis[i].extent, f, user);
+    each_use(e->tile->axis[i].stride, f, user);
+    each_use(e->tile->axis[i].index, f, user);
+  }
+  each_use(e->tile->base, f, user);
+}
 /* In its own expressions. */
-static bool in_head(const ac_cstmt *s, const ac_cbuffer *b) {
-  return uses(s->value, b) || uses(s->lo, b) || uses(s->hi, b) || uses(s->step, b);
+static void each_head(const ac_cstmt *s, void (*f)(void *, const ac_cbuffer *), void *user) {
+  each_use(s->value, f, user);
+  each_use(s->lo, f, user);
+  each_use(s->hi, f, user);
+  each_use(s->step, f, user);
 }
-static bool in_list(const ac_cstmt *first, const ac_cbuffer *b);
-static bool in_statement(const ac_cstmt *s, const ac_cbuffer *b) {
-  return in_head(s, b) || in_list(s->body, b) || in_list(s->orelse, b);
-}
-static bool in_list(const ac_cstmt *first, const ac_cbuffer *b) {
-  for (const ac_cstmt *s = first; s; s = s->next)
-    if (in_statement(s, b)) return true;
-  return false;
-}
-
 /* The call writes the buffer from its start and does not read it. */
 static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
   if (!e || e->kind != AC_CE_CALL || !e->n_args || !e->args[0]) return false;
@@ -76,43 +95,97 @@ static bool defines(const ac_cexpr *e, const ac_cbuffer *b) {
 
 typedef enum { PASSED_BY, DEFINED, READ } opening;
 
-/* How the paths through the list begin with the buffer: DEFINED on all of them, READ on one, else PASSED_BY on some. */
-static opening begins(const ac_cstmt *first, const ac_cbuffer *b) {
-  for (const ac_cstmt *s = first; s; s = s->next) {
-    if (!in_statement(s, b)) continue;
-    if (s->kind == AC_CS_EXPR) return defines(s->value, b) ? DEFINED : READ;
-    if (in_head(s, b)) return READ;
-    opening x = begins(s->body, b), y = begins(s->orelse, b);
-    if (x == READ || y == READ) return READ;
-    if (x == DEFINED && (s->kind == AC_CS_WITH || (s->kind == AC_CS_IF && y == DEFINED))) return DEFINED;
+/* How the paths through a list begin with each buffer: DEFINED on all of them, READ on one, else PASSED_BY on some. */
+typedef struct openings {
+  unsigned char *how;    /* by buffer */
+  AC_VEC(size_t) others; /* those that are not PASSED_BY */
+  struct openings *next; /* of the unused ones */
+} openings;
+
+static openings *new_openings(lives *l) {
+  openings *o = l->spare;
+  if (o) {
+    l->spare = o->next;
+    return o;
   }
-  return PASSED_BY;
+  o = AC_NEW(l->c->a, openings);
+  o->how = AC_NEW_N(l->c->a, unsigned char, l->k->f->buffers.len + 1);
+  return o;
+}
+static void drop_openings(lives *l, openings *o) {
+  for (size_t i = 0; i < o->others.len; i++) o->how[o->others.data[i]] = PASSED_BY;
+  o->others.len = 0;
+  o->next = l->spare;
+  l->spare = o;
+}
+
+typedef struct {
+  lives *l;
+  openings *o;
+  const ac_cstmt *s;
+} head_use;
+
+static void open_with(lives *l, openings *o, size_t b, opening how) {
+  if (how == PASSED_BY || o->how[b] != PASSED_BY) return;
+  o->how[b] = (unsigned char)how;
+  ac_push(l->c->a, &o->others, b);
+}
+static void head_begins(void *user, const ac_cbuffer *b) {
+  head_use *h = user;
+  open_with(h->l, h->o, b->index, h->s->kind == AC_CS_EXPR && defines(h->s->value, b) ? DEFINED : READ);
+}
+
+static void begins(lives *l, const ac_cstmt *first, openings *o) {
+  for (const ac_cstmt *s = first; s; s = s->next) {
+    head_use h = {l, o, s};
+    each_head(s, head_begins, &h);
+    if (s->kind == AC_CS_EXPR || (!s->body && !s->orelse)) continue;
+    openings *x = new_openings(l), *y = new_openings(l);
+    begins(l, s->body, x);
+    begins(l, s->orelse, y);
+    for (size_t i = 0; i < x->others.len; i++) {
+      size_t b = x->others.data[i];
+      bool sure = s->kind == AC_CS_WITH || (s->kind == AC_CS_IF && y->how[b] == DEFINED);
+      open_with(l, o, b, x->how[b] == READ || y->how[b] == READ ? READ : sure ? DEFINED : PASSED_BY);
+    }
+    for (size_t i = 0; i < y->others.len; i++)
+      if (y->how[y->others.data[i]] == READ) open_with(l, o, y->others.data[i], READ);
+    drop_openings(l, x);
+    drop_openings(l, y);
+  }
 }
 
 /* ---- the walk ---- */
 
-static void touch(lives *l, const ac_cstmt *s) {
-  for (size_t i = 0; i < l->k->f->buffers.len; i++) {
-    if (!in_head(s, l->k->f->buffers.data[i])) continue;
-    if (l->b[i].first < 0) l->b[i].first = l->now;
-    l->b[i].last = l->now;
-  }
+static void touch(void *user, const ac_cbuffer *b) {
+  lives *l = user;
+  if (l->b[b->index].first < 0) l->b[b->index].first = l->now;
+  l->b[b->index].last = l->now;
+}
+
+static void set_flag(void *user, const ac_cbuffer *b) {
+  ((bool *)user)[b->index] = true;
+}
+
+/* Buffers whose values go from trip to trip. */
+static bool *carries(lives *l, const ac_cstmt *s) {
+  bool *carried = AC_NEW_N(l->c->a, bool, l->k->f->buffers.len + 1);
+  openings *o = new_openings(l);
+  if (s->kind == AC_CS_WHILE) each_use(s->value, set_flag, carried);
+  begins(l, s->body, o);
+  for (size_t i = 0; i < o->others.len; i++)
+    if (o->how[o->others.data[i]] == READ) carried[o->others.data[i]] = true;
+  drop_openings(l, o);
+  return carried;
 }
 
 static void list(lives *l, const ac_cstmt *first) {
   for (const ac_cstmt *s = first; s; s = s->next) {
     bool repeats = s->kind == AC_CS_FOR || s->kind == AC_CS_WHILE;
     int start = l->now;
-    bool *carried = NULL;
-    if (repeats) {
-      carried = AC_NEW_N(l->c->a, bool, l->k->f->buffers.len + 1);
-      for (size_t i = 0; i < l->k->f->buffers.len; i++) {
-        const ac_cbuffer *b = l->k->f->buffers.data[i];
-        carried[i] = (s->kind == AC_CS_WHILE && uses(s->value, b)) || begins(s->body, b) == READ;
-      }
-    }
+    bool *carried = repeats ? carries(l, s) : NULL;
     ac_push(l->c->a, &l->at, s);
-    if (!s->value || !ac_chk_is_alloc(s->value)) touch(l, s);
+    if (!s->value || !ac_chk_is_alloc(s->value)) each_head(s, touch, l);
     l->now++;
     list(l, s->body);
     list(l, s->orelse);
@@ -167,34 +240,65 @@ static bool meet(const lives *l, size_t i, size_t j) {
 static bool may_join(const lives *l, size_t home, size_t i, bool *larger) {
   const ac_finfo *k = l->k;
   if ((k->f->buffers.data[home]->dtype == AC_MASK) != (k->f->buffers.data[i]->dtype == AC_MASK)) return false;
-  for (size_t j = 0; j < k->f->buffers.len; j++) {
-    const ac_cbuffer *b = k->f->buffers.data[j];
-    if (j != home && b->home != k->f->buffers.data[home]) continue;
+  for (size_t j = l->g[home].newest; j != NOBODY && l->g[j].most >= l->b[i].first; j = l->g[j].before)
     if (meet(l, i, j)) return false;
-  }
   *larger = !holds(l, home, i);
   return !*larger || holds(l, i, home);
 }
 
-static void move_in(const lives *l, size_t home, size_t i, bool larger) {
-  const ac_finfo *k = l->k;
-  if (!larger) {
-    k->f->buffers.data[i]->home = k->f->buffers.data[home];
-    return;
-  }
-  for (size_t j = 0; j < k->f->buffers.len; j++)
-    if (j == home || k->f->buffers.data[j]->home == k->f->buffers.data[home])
-      k->f->buffers.data[j]->home = k->f->buffers.data[i];
+static void remove_home(lives *l, size_t b) {
+  size_t i = 0;
+  while (i < l->homes.len && l->homes.data[i] != b) i++;
+  if (i == l->homes.len) return;
+  memmove(&l->homes.data[i], &l->homes.data[i + 1], (l->homes.len - i - 1) * sizeof(size_t));
+  l->homes.len--;
+}
+static void add_home(lives *l, size_t b) {
+  ac_push(l->c->a, &l->homes, b);
+  size_t i = l->homes.len - 1;
+  for (; i && l->homes.data[i - 1] > b; i--) l->homes.data[i] = l->homes.data[i - 1];
+  l->homes.data[i] = b;
 }
 
-static void share(const lives *l, size_t i) {
-  const ac_finfo *k = l->k;
-  for (size_t h = 0; h < k->f->buffers.len; h++) {
-    const ac_cbuffer *b = k->f->buffers.data[h];
+static void move_in(lives *l, size_t home, size_t i, bool larger) {
+  ac_cbuffer *const *all = l->k->f->buffers.data;
+  group *g = l->g;
+  g[i].before = g[home].newest;
+  g[i].most = l->b[i].last > g[g[home].newest].most ? l->b[i].last : g[g[home].newest].most;
+  g[home].newest = g[i].newest = i;
+  if (!larger) {
+    all[i]->home = all[home];
+    remove_home(l, i);
+    return;
+  }
+  for (size_t j = g[i].before; j != NOBODY; j = g[j].before) all[j]->home = all[i];
+  remove_home(l, home);
+}
+
+static void share(lives *l, size_t i) {
+  for (size_t n = 0; n < l->homes.len; n++) {
+    size_t h = l->homes.data[n];
     bool larger;
-    if (h == i || !b->shares || b->home || l->b[h].first > l->b[i].first || !may_join(l, h, i, &larger)) continue;
+    if (h == i || !may_join(l, h, i, &larger)) continue;
     move_in(l, h, i, larger);
     return;
+  }
+}
+
+/* In the order in which they come to life, and of those that begin together by number. */
+static void share_all(lives *l) {
+  size_t n = l->k->f->buffers.len;
+  size_t *first = AC_NEW_N(l->c->a, size_t, l->now + 1), *next = AC_NEW_N(l->c->a, size_t, n + 1); /* numbers + 1 */
+  l->g = AC_NEW_N(l->c->a, group, n + 1);
+  for (size_t i = n; i-- > 0;) {
+    l->g[i] = (group){i, NOBODY, l->b[i].last};
+    if (!l->k->f->buffers.data[i]->shares) continue;
+    next[i] = first[l->b[i].first];
+    first[l->b[i].first] = i + 1;
+  }
+  for (int now = 0; now < l->now; now++) {
+    for (size_t i = first[now]; i; i = next[i - 1]) add_home(l, i - 1);
+    for (size_t i = first[now]; i; i = next[i - 1]) share(l, i - 1);
   }
 }
 
@@ -212,7 +316,5 @@ void ac_chk_lives(ac_chk *c, const ac_finfo *k) {
     b->from = l.at.data[l.b[i].first]->loc;
     b->to = l.at.data[l.b[i].last]->loc;
   }
-  for (int now = 0; now < l.now; now++) /* in the order in which they come to life */
-    for (size_t i = 0; i < n; i++)
-      if (k->f->buffers.data[i]->shares && l.b[i].first == now) share(&l, i);
+  share_all(&l);
 }

@@ -92,6 +92,7 @@ static const char *elements(ac_chk *c, ac_sym *n) {
 
 static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
   ac_oblig o = {.x = count, .y = room(c, v), .code = AC0516, .loc = loc};
+  if (ac_chk_settled(c, &o)) return;
   const char *name = ac_chk_buf_name(c, v->buf), *n = elements(c, count), *have = ac_sy_text(&c->s, o.y);
   int64_t few;
   bool block = !v->off && ac_sy_const(count, &few) &&
@@ -101,7 +102,7 @@ static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
     o.unknown =
         ac_sprintf(c->a, "%s written to '%s', which has room for %s: that they fit is not proved", n, name, have);
   o.help = "declare the buffer larger, or bound the count with min(...)";
-  ac_chk_must_le(c, o);
+  ac_chk_unsettled(c, o);
 }
 
 /* The new valid length after `count` elements were written at `off`. NULL: not known. */
@@ -123,12 +124,12 @@ static void check_dims(ac_chk *c, const ac_kval *v, const ac_kbuf *shape, ac_loc
   const char *name = ac_chk_buf_name(c, v->buf);
   for (int d = 0; d < shape->rank; d++) {
     ac_oblig o = {.x = shape->ext[d], .y = c->fn->dims[v->buf][d], .code = AC0516, .loc = loc};
-    if (!o.x || !o.y) continue;
+    if (!o.x || !o.y || ac_chk_settled(c, &o)) continue;
     o.refuted = ac_sprintf(c->a, "dimension %d of the tile is %s, that of '%s' is %s", d, ac_sy_text(&c->s, o.x),
                            name, ac_sy_text(&c->s, o.y));
     o.unknown = ac_sprintf(c->a, "%s: that it fits is not proved", o.refuted);
     o.help = "declare the buffer larger, or bound the arange with min(...)";
-    ac_chk_must_le(c, o);
+    ac_chk_unsettled(c, o);
   }
 }
 
@@ -137,12 +138,12 @@ static void check_part_room(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], a
   for (int d = 0, n = 0; d < c->fn->f->buffers.data[v->buf]->rank; d++) {
     if (!w->dim[d].kept) continue;
     ac_oblig o = {.x = ext[n], .y = ac_chk_room(c, v, d), .code = AC0516, .loc = loc};
-    if (o.x && o.y) {
+    if (o.x && o.y && !ac_chk_settled(c, &o)) {
       o.refuted = ac_sprintf(c->a, "%s written to dimension %d of a part of '%s', which has room for %s",
                              elements(c, o.x), d, ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, o.y));
       o.unknown = ac_sprintf(c->a, "%s: that it fits is not proved", o.refuted);
       o.help = "a shorter tile, or a larger part";
-      ac_chk_must_le(c, o);
+      ac_chk_unsettled(c, o);
     }
     n++;
   }

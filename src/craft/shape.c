@@ -44,10 +44,11 @@ static void whole(ac_chk *c, const ac_kval *v, ac_kview *n) {
 /* The part ends inside its dimension. */
 static void check_end(ac_chk *c, const ac_cexpr *e, const ac_kval *b, int d, ac_sym *end) {
   ac_oblig o = {.x = end, .y = c->fn->dims[b->buf][d], .code = AC0516, .loc = e->loc};
+  if (!o.y || ac_chk_settled(c, &o)) return;
   o.refuted = ac_sprintf(c->a, "`%s` reaches element %s of dimension %d of '%s', which has %s", text(c, e),
                          ac_sy_text(&c->s, end), d, buffer(c, b)->name, ac_sy_text(&c->s, o.y));
   o.help = "shorten the part, or declare the buffer larger";
-  if (o.y) ac_chk_must_le(c, o);
+  ac_chk_unsettled(c, o);
 }
 
 static bool set_index(ac_chk *c, ac_cexpr *e, const ac_kval *b, ac_kview *n, int d, ac_cexpr *x) {

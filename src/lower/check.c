@@ -70,15 +70,20 @@ static void check_path(check *c, const ac_apath *x, size_t i) {
   }
 }
 
+static bool first_of(ac_map *names, const char *name) {
+  if (ac_map_has(names, name)) return false;
+  ac_map_put(names, name, names);
+  return true;
+}
+
 static void check_host(check *c) {
   const ac_program *p = c->p;
   if (!ends(p, &p->host)) fail(c, "a path of the tiling code ends without a launch or a refusal");
   for (size_t i = 0; i < p->launches.len; i++) check_launch(c, p->launches.data[i], i);
   for (size_t i = 0; i < p->paths.len && !c->message; i++) check_path(c, p->paths.data[i], i);
+  ac_map *names = ac_map_new(c->a);
   for (size_t i = 0; i < p->fields.len; i++)
-    for (size_t j = 0; j < i; j++)
-      if (!strcmp(p->fields.data[i].name, p->fields.data[j].name))
-        fail(c, "two tiling fields are named '%s'", p->fields.data[i].name);
+    if (!first_of(names, p->fields.data[i].name)) fail(c, "two tiling fields are named '%s'", p->fields.data[i].name);
 }
 
 /* ---- place: sizes and depths; events ---- */
@@ -100,6 +105,7 @@ static void check_place(check *c) {
     const char *name;
   } kinds[] = {{AC_MEM_VECIN, "VECIN"}, {AC_MEM_VECOUT, "VECOUT"}, {AC_MEM_UPDATE, "VECIN-VECOUT"}};
   const ac_akernel *k = c->k;
+  ac_map *names = ac_map_new(c->a);
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
     if (!b->elements) fail(c, "buffer '%s' has no size", b->name);
@@ -107,8 +113,7 @@ static void check_place(check *c) {
       fail(c, "buffer '%s' has depth %d", b->name, b->depth);
     if (b->round_to != 32 && b->round_to != 256) fail(c, "buffer '%s' is rounded to %d bytes", b->name, b->round_to);
     if (b->sync && b->mem != AC_MEM_VECCALC) fail(c, "buffer '%s' is ordered by a queue and by flags", b->name);
-    for (size_t j = 0; j < i; j++)
-      if (!strcmp(b->name, k->buffers.data[j].name)) fail(c, "two buffers are named '%s'", b->name);
+    if (!first_of(names, b->name)) fail(c, "two buffers are named '%s'", b->name);
   }
   for (size_t n = 0; n < AC_COUNT(kinds); n++) {
     int sum = 0;
@@ -128,24 +133,23 @@ static void check_place(check *c) {
 
 enum { MAX_SHARED = 64 };
 typedef struct {
+  int before, sharers; /* TBufs, and buffers that live in others' bytes, with a lower number */
+  bool shared;         /* some buffer lives in its bytes */
+} sharing;
+typedef struct {
   check *c;
   uint64_t holds[MAX_SHARED]; /* by home: the buffers that may have written there last; bit i is the i-th sharer */
   int depth;
+  const sharing *of; /* by buffer */
 } tenancy;
 
 /* Bit and home of a tensor's buffer among those that share; false: its bytes are its own. */
 static bool tenant(const tenancy *t, const ac_atensor *x, int *home, uint64_t *bit) {
   const ac_akernel *k = t->c->k;
   if (!x) return false;
-  int b = x->buffer, h = k->buffers.data[b].home ? k->buffers.data[b].home - 1 : b, homes = 0, at = 0;
-  bool shared = false;
-  *home = -1;
-  for (int i = 0; i < (int)k->buffers.len; i++) {
-    if (!k->buffers.data[i].home) continue;
-    shared |= k->buffers.data[i].home - 1 == h;
-    at += i < b;
-  }
-  for (int i = 0; i < h; i++) homes += k->buffers.data[i].mem == AC_MEM_VECCALC;
+  int b = x->buffer, h = k->buffers.data[b].home ? k->buffers.data[b].home - 1 : b;
+  int homes = t->of[h].before, at = t->of[b].sharers;
+  bool shared = t->of[h].shared;
   *home = homes;
   *bit = UINT64_C(1) << (b == h ? 63 : at);
   return shared && homes < MAX_SHARED && at < 63;
@@ -224,7 +228,14 @@ static void check_homes(check *c) {
     if (b->round_to > h->round_to)
       fail(c, "'%s' is rounded to %d bytes, its home '%s' to %d", b->name, b->round_to, h->name, h->round_to);
   }
-  tenancy t = {.c = c};
+  sharing *of = AC_NEW_N(c->a, sharing, k->buffers.len + 1);
+  for (size_t i = 0; i < k->buffers.len; i++) {
+    const ac_abuffer *b = &k->buffers.data[i];
+    of[i + 1].before = of[i].before + (b->mem == AC_MEM_VECCALC);
+    of[i + 1].sharers = of[i].sharers + (b->home != 0);
+    if (b->home) of[b->home - 1].shared = true;
+  }
+  tenancy t = {.c = c, .of = of};
   tenants(&t, &k->methods.data[0].body);
 }
 

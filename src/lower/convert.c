@@ -69,9 +69,8 @@ static ac_aexpr *two(ac_lconv *v, const ac_cexpr *e, ac_aekind k) {
 /* First element of a part of a buffer with several dimensions. */
 static ac_aexpr *part_start(ac_lconv *v, const ac_cexpr *e) {
   ac_arena *a = v->c->a;
-  const ac_abuffer *b = NULL;
-  for (size_t i = 0; i < v->k->infos.len; i++)
-    if (v->k->infos.data[i].b == e->buffer) b = &v->k->k->buffers.data[v->k->infos.data[i].buffer];
+  const ac_linfo *f = ac_lower_info(v->k, e->buffer);
+  const ac_abuffer *b = f ? &v->k->k->buffers.data[f->buffer] : NULL;
   ac_aexpr *at = ac_ae_int(a, 0), *step = ac_ae_int(a, 1);
   if (!b) return bad(v, e, "this part");
   for (int d = b->rank - 1; d >= 0; d--) {
@@ -104,8 +103,8 @@ static ac_aexpr *extract(ac_lconv *v, const ac_cexpr *e) {
       if (!o) return NULL;
       at = ac_ae_bin(a, AC_AE_ADD, o, at);
     }
-    for (size_t i = 0; i < v->k->infos.len; i++)
-      if (v->k->infos.data[i].b == e->args[0]->buffer) s->ops[0].tensor = v->k->infos.data[i].handle;
+    const ac_linfo *f = ac_lower_info(v->k, e->args[0]->buffer);
+    if (f) s->ops[0].tensor = f->handle;
     s->ops[0].offset = at;
     if (d != e->args[0]->buffer->dtype) s->ops[0].view = d; /* a bitcast */
     s->n_ops = 1;

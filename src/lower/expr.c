@@ -379,22 +379,30 @@ const char *ac_lower_name(ac_arena *a, const char *dsl) {
   return dsl;
 }
 
-static bool is_taken(ac_arena *a, const ac_lkernel *k, const char *name) {
-  for (size_t i = 0; i < k->vars.len; i++)
-    if (!strcmp(k->vars.data[i].name, name)) return true;
-  for (size_t i = 0; i < k->fn->buffers.len; i++)
-    if (!strcmp(ac_lower_name(a, k->fn->buffers.data[i]->name), name)) return true;
-  for (int i = 0; i < k->fn->n_params; i++)
-    if (!strcmp(ac_lower_name(a, k->fn->params[i].name), name)) return true;
-  for (size_t i = 0; i < k->k->buffers.len; i++)
-    if (!strcmp(k->k->buffers.data[i].name, name)) return true;
-  for (size_t i = 0; i < k->k->gms.len; i++)
-    if (!strcmp(k->k->gms.data[i].name, name)) return true;
-  return false;
+static void take(ac_lkernel *k, const char *name) {
+  ac_map_put(k->names, name, k);
 }
-const char *ac_lower_unique(ac_arena *a, const ac_lkernel *k, const char *name) {
-  while (is_taken(a, k, name)) name = ac_sprintf(a, "%s_", name);
+
+/* Scalars, buffers and tensors of the program, and what was added since. */
+static void take_all(ac_arena *a, ac_lkernel *k) {
+  if (!k->names) {
+    k->names = ac_map_new(a);
+    for (size_t i = 0; i < k->fn->buffers.len; i++) take(k, ac_lower_name(a, k->fn->buffers.data[i]->name));
+    for (int i = 0; i < k->fn->n_params; i++) take(k, ac_lower_name(a, k->fn->params[i].name));
+  }
+  for (; k->seen_vars < k->vars.len; k->seen_vars++) take(k, k->vars.data[k->seen_vars].name);
+  for (; k->seen_buffers < k->k->buffers.len; k->seen_buffers++) take(k, k->k->buffers.data[k->seen_buffers].name);
+  for (; k->seen_gms < k->k->gms.len; k->seen_gms++) take(k, k->k->gms.data[k->seen_gms].name);
+}
+const char *ac_lower_unique(ac_arena *a, ac_lkernel *k, const char *name) {
+  take_all(a, k);
+  while (ac_map_has(k->names, name)) name = ac_sprintf(a, "%s_", name);
   return name;
+}
+
+ac_linfo *ac_lower_info(ac_lkernel *k, const ac_cbuffer *b) {
+  ac_linfo *f = b && b->index < k->infos.len ? &k->infos.data[b->index] : NULL;
+  return f && f->b == b ? f : NULL;
 }
 
 char *ac_lower_pascal(ac_arena *a, const char *snake) {

@@ -9,7 +9,7 @@
 typedef struct {
   ac_lower_ctx *c;
   ac_lvars vars;
-  AC_VEC(const char *) scope; /* declared and visible names */
+  ac_lscope scope;
   bool ok;
 } host;
 
@@ -191,22 +191,16 @@ static void workspace(host *h, const ac_cstmt *s) {
   ac_push(h->c->a, &h->c->p->workspaces, w);
 }
 
-static bool visible(const host *h, const char *name) {
-  for (size_t i = 0; i < h->scope.len; i++)
-    if (!strcmp(h->scope.data[i], name)) return true;
-  return false;
-}
-
 static void set(host *h, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *value, ac_ablock *out) {
   ac_arena *a = h->c->a;
   const char *name = ac_lower_name(a, target->s);
   ac_lvar *v = ac_lvar_find(&h->vars, name);
   if (!v || !value) return;
-  bool known = v->hoist || v->param || visible(h, name);
+  bool known = v->hoist || v->param || ac_scope_has(&h->scope, name);
   ac_astmt *n = add(h, out, known ? AC_AS_ASSIGN : AC_AS_DECL, s);
   n->var = (ac_avar){.name = name, .type = v->type};
   n->value = v->type == AC_AT_FLOAT ? ac_ae_to_float(a, value) : value;
-  if (!known) ac_push(a, &h->scope, name);
+  if (!known) ac_scope_add(a, &h->scope, name);
 }
 
 /* `a, b = x.shape` */
@@ -256,10 +250,10 @@ static void loop(host *h, const ac_cstmt *s, ac_ablock *out) {
     fail(h, s, "a loop whose variable is used after it");
     return;
   }
-  size_t mark = h->scope.len;
-  ac_push(h->c->a, &h->scope, v->name);
+  size_t mark = h->scope.names.len;
+  ac_scope_add(h->c->a, &h->scope, v->name);
   block(h, s->body, &n->body);
-  h->scope.len = mark;
+  ac_scope_cut(&h->scope, mark);
 }
 
 static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
@@ -307,7 +301,7 @@ static bool ends(const ac_program *p, const ac_ablock *b) {
 }
 
 static bool block(host *h, const ac_cstmt *first, ac_ablock *out) {
-  size_t mark = h->scope.len;
+  size_t mark = h->scope.names.len;
   for (const ac_cstmt *s = first; s; s = s->next) {
     bool over = out->len && stmt_ends(h->c->p, out->data[out->len - 1]);
     size_t at = out->len;
@@ -318,7 +312,7 @@ static bool block(host *h, const ac_cstmt *first, ac_ablock *out) {
       break;
     }
   }
-  h->scope.len = mark;
+  ac_scope_cut(&h->scope, mark);
   return h->ok;
 }
 

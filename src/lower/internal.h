@@ -30,6 +30,7 @@ typedef struct {
   ac_atensor *handle; /* of buffer */
   bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
   bool whole_repeats; /* a compare reads whole 256-byte repeats of it */
+  int got; /* number of the last list of statements that gets its tensor at its head */
 } ac_linfo;
 
 /* A scalar of a DSL function (scope.c). Python scopes by function, C++ by block: `hoist` says that the block of the first
@@ -64,6 +65,8 @@ typedef struct {
   bool pitched; /* some tile of a two-dimensional buffer has gaps: all of them get rows on 32-byte pitches */
   const char *
       blocks; /* the field with its number of blocks, where the launch at hand may have more; NULL: GetBlockNum says it */
+  ac_map *names; /* ac_lower_unique: what is taken, and how far that has been looked at */
+  size_t seen_vars, seen_buffers, seen_gms;
 } ac_lkernel;
 
 typedef struct {
@@ -122,7 +125,9 @@ ac_aexpr *ac_lower_expr(ac_lconv *v, const ac_cexpr *e);
 ac_atype ac_lower_type(const ac_cexpr *e);
 
 /* `name`, with underscores until neither a scalar, a buffer, a tensor nor a queue of the kernel has it. */
-const char *ac_lower_unique(ac_arena *a, const ac_lkernel *k, const char *name);
+const char *ac_lower_unique(ac_arena *a, ac_lkernel *k, const char *name);
+/* What was decided for a buffer of the kernel; NULL: it has no such buffer. */
+ac_linfo *ac_lower_info(ac_lkernel *k, const ac_cbuffer *b);
 
 /* Drops axes of one element and merges axes that follow each other without a gap; true if at most one is left. */
 bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge);
@@ -136,6 +141,14 @@ void ac_lower_fields(ac_lower_ctx *c);
 /* Scalars of a function, in order of first occurrence. */
 void ac_lower_scope(ac_arena *a, const ac_cfunc *f, ac_lvars *out);
 ac_lvar *ac_lvar_find(ac_lvars *v, const char *name);
+/* Declared and visible C++ names, the innermost last. */
+typedef struct {
+  ac_strvec names;
+  ac_map *times; /* how often each is among them */
+} ac_lscope;
+bool ac_scope_has(const ac_lscope *s, const char *name);
+void ac_scope_add(ac_arena *a, ac_lscope *s, const char *name);
+void ac_scope_cut(ac_lscope *s, size_t len); /* only the first `len` stay */
 bool ac_is_scalar(const ac_cexpr *e);
 /* Calls f on every expression that a statement itself evaluates at run time (not its sub-statements). */
 void ac_each_expr(const ac_cstmt *s, void (*f)(void *user, const ac_cexpr *e), void *user);

@@ -34,22 +34,28 @@ typedef struct {
 typedef struct {
   const ac_cbuffer *b;
   int mask;
+  int *all; /* not NULL: the masks of all buffers of the kernel are wanted, not only that of b */
 } touch;
 
-static int mask_of_call(const ac_cexpr *e, const ac_cbuffer *b) {
-  int m = 0;
-  if (e->prim == AC_P_BITCAST) return 0; /* what takes the view counts */
+static void note(touch *t, const ac_cbuffer *b, int m) {
+  if (t->all)
+    t->all[b->index] |= m;
+  else if (b == t->b)
+    t->mask |= m;
+}
+
+static void touch_args(const ac_cexpr *e, touch *t) {
+  if (e->prim == AC_P_BITCAST) return; /* what takes the view counts */
   for (int i = 0; i < e->n_args; i++) {
     const ac_cexpr *x = e->args[i];
-    if (!x || x->buffer != b || x->type != AC_CT_BUFFER) continue;
-    m |= e->prim == AC_P_LOAD ? LOAD : e->prim == AC_P_STORE ? STORE : USE;
+    if (!x || !x->buffer || x->type != AC_CT_BUFFER) continue;
+    note(t, x->buffer, e->prim == AC_P_LOAD ? LOAD : e->prim == AC_P_STORE ? STORE : USE);
   }
-  return m;
 }
 
 static void touch_call(const ac_cexpr *e, touch *t) {
   if (!e) return;
-  if (e->kind == AC_CE_CALL) t->mask |= mask_of_call(e, t->b);
+  if (e->kind == AC_CE_CALL) touch_args(e, t);
   touch_call(e->a, t);
   touch_call(e->b, t);
   touch_call(e->c, t);
@@ -59,24 +65,27 @@ static void touch_call(const ac_cexpr *e, touch *t) {
     for (int i = 0; i < e->tile->rank; i++) {
       touch_call(e->tile->axis[i].extent, t);
       touch_call(e->tile->axis[i].stride, t);
-      if (e->tile->axis[i].index && e->tile->axis[i].index->buffer == t->b) t->mask |= USE;
+      if (e->tile->axis[i].index && e->tile->axis[i].index->buffer) note(t, e->tile->axis[i].index->buffer, USE);
     }
   }
 }
 
-static int touches(const ac_cstmt *s, const ac_cbuffer *b);
-static int touches_list(const ac_cstmt *first, const ac_cbuffer *b) {
-  int m = 0;
-  for (const ac_cstmt *s = first; s; s = s->next) m |= touches(s, b);
-  return m;
+static void touch_list(const ac_cstmt *first, touch *t);
+static void touch_statement(const ac_cstmt *s, touch *t) {
+  if (s->value && s->value->prim != AC_P_ALLOC_UB) touch_call(s->value, t);
+  touch_call(s->lo, t);
+  touch_call(s->hi, t);
+  touch_call(s->step, t);
+  touch_list(s->body, t);
+  touch_list(s->orelse, t);
+}
+static void touch_list(const ac_cstmt *first, touch *t) {
+  for (const ac_cstmt *s = first; s; s = s->next) touch_statement(s, t);
 }
 static int touches(const ac_cstmt *s, const ac_cbuffer *b) {
   touch t = {.b = b};
-  if (s->value && s->value->prim != AC_P_ALLOC_UB) touch_call(s->value, &t);
-  touch_call(s->lo, &t);
-  touch_call(s->hi, &t);
-  touch_call(s->step, &t);
-  return t.mask | touches_list(s->body, b) | touches_list(s->orelse, b);
+  touch_statement(s, &t);
+  return t.mask;
 }
 
 /* ---- is the first access of a life a write that starts at element 0 and happens on every path? ---- */
@@ -384,13 +393,10 @@ static bool parts(const ac_cstmt *first) {
 static void mark_call(ac_lkernel *k, const ac_cexpr *e) {
   if (!e || e->kind != AC_CE_CALL || e->prim != AC_P_INST) return;
   ac_form f = ac_insts[e->inst].form;
-  for (size_t i = 0; i < k->infos.len; i++) {
-    ac_linfo *n = &k->infos.data[i];
-    bool compare = f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S;
-    for (int j = 0; j < e->n_args; j++) {
-      if (!e->args[j] || e->args[j]->buffer != n->b) continue;
-      n->whole_repeats |= compare && j > 0;
-    }
+  if (f != AC_FORM_COMPARE && f != AC_FORM_COMPARE_S) return;
+  for (int j = 1; j < e->n_args; j++) {
+    ac_linfo *n = e->args[j] ? ac_lower_info(k, e->args[j]->buffer) : NULL;
+    if (n) n->whole_repeats = true;
   }
 }
 static void mark(ac_lkernel *k, const ac_cstmt *first) {
@@ -423,9 +429,8 @@ static void remember(ac_abuffer *q, const ac_cbuffer *b, ac_aexpr *row, ac_aexpr
   memcpy(q->dims, dims, sizeof q->dims);
 }
 
-static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row, ac_aexpr *const dims[4]) {
+static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row, ac_aexpr *const dims[4], int m) {
   ac_linfo *f = &k->infos.data[i];
-  int m = touches_list(k->fn->body, f->b);
   analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
   x.first = m & LOAD ? LOAD : USE;
   x.second = m & LOAD ? USE | STORE : STORE;
@@ -472,12 +477,11 @@ static void share(ac_lkernel *k) {
     if (b->mem != AC_MEM_VECCALC || !f->b->shares) continue;
     b->from = f->b->from;
     b->to = f->b->to;
-    for (size_t j = 0; f->b->home && j < k->infos.len; j++) {
-      if (k->infos.data[j].b != f->b->home) continue;
-      ac_abuffer *home = &k->k->buffers.data[k->infos.data[j].buffer];
-      b->home = k->infos.data[j].buffer + 1;
-      if (b->round_to > home->round_to) home->round_to = b->round_to;
-    }
+    const ac_linfo *h = ac_lower_info(k, f->b->home);
+    if (!h) continue;
+    ac_abuffer *home = &k->k->buffers.data[h->buffer];
+    b->home = h->buffer + 1;
+    if (b->round_to > home->round_to) home->round_to = b->round_to;
   }
 }
 
@@ -557,11 +561,13 @@ bool ac_lower_place(ac_lower_ctx *c) {
       ac_push(c->a, &k->infos, f);
     }
     mark(k, k->fn->body);
+    touch t = {.all = AC_NEW_N(c->a, int, k->infos.len + 1)};
+    touch_list(k->fn->body, &t);
     k->pitched = parts(k->fn->body) || gapped(c, k, k->fn->body);
     for (size_t i = 0; i < k->infos.len; i++) {
       ac_aexpr *row = NULL, *dims[4] = {0}, *e = capacity(c, k, k->infos.data[i].b, &row, dims);
       if (!e) return false;
-      place(c, k, i, e, row, dims);
+      place(c, k, i, e, row, dims, t.all[i]);
     }
     share(k);
     static const ac_amem kinds[] = {AC_MEM_VECIN, AC_MEM_VECOUT, AC_MEM_UPDATE};

@@ -7,9 +7,9 @@
 typedef struct {
   ac_lower_ctx *c;
   ac_lkernel *k;
-  int temps;
+  int temps, getters;
   int count[4];          /* methods so far, by kind */
-  ac_strvec scope;       /* declared and visible */
+  ac_lscope scope;
   const ac_cstmt *stage; /* the block at work, or NULL */
   bool ok;
   bool axes; /* operands with one axis have it written too */
@@ -37,12 +37,6 @@ static ac_astmt *push(maker *m, ac_ablock *out, ac_astmt *s) {
 }
 static void comments(maker *m, const ac_strvec *v, ac_ablock *out, ac_loc loc) {
   for (size_t i = 0; i < v->len; i++) push(m, out, ac_as_comment(m->c->a, v->data[i], loc));
-}
-
-static ac_linfo *info_of(maker *m, const ac_cbuffer *b) {
-  for (size_t i = 0; i < m->k->infos.len; i++)
-    if (m->k->infos.data[i].b == b) return &m->k->infos.data[i];
-  return NULL;
 }
 
 /* ---- queue operations ---- */
@@ -82,29 +76,27 @@ static void events(maker *m, const ac_cstmt *s, bool after, ac_ablock *out) {
 typedef struct {
   maker *m;
   ac_ablock *out;
-  AC_VEC(ac_atensor *) seen;
+  int id;
 } getter;
+
+static void get(getter *g, ac_linfo *f, ac_loc loc) {
+  if (!f || f->queued || f->got == g->id) return;
+  f->got = g->id;
+  queue_op(g->m, AC_AS_GET, f->handle, loc, g->out);
+}
 
 static void get_call(getter *g, const ac_cexpr *e) {
   if (!e) return;
   if (e->kind == AC_CE_CALL && e->prim != AC_P_ALLOC_UB)
     for (int i = 0; i < e->n_args; i++) {
       if (!e->args[i] || e->args[i]->type != AC_CT_BUFFER || !e->args[i]->buffer) continue;
-      ac_linfo *f = info_of(g->m, e->args[i]->buffer);
-      bool have = !f || f->queued;
-      for (size_t j = 0; !have && j < g->seen.len; j++) have = g->seen.data[j] == f->handle;
-      if (have) continue;
-      ac_push(g->m->c->a, &g->seen, f->handle);
-      queue_op(g->m, AC_AS_GET, f->handle, e->loc, g->out);
+      ac_linfo *f = ac_lower_info(g->m->k, e->args[i]->buffer);
+      get(g, f, e->loc);
     }
   for (int i = 0; e->tile && i < e->tile->rank; i++) { /* offsets that a copy reads */
     const ac_cexpr *x = e->tile->axis[i].index;
-    ac_linfo *f = x ? info_of(g->m, x->buffer) : NULL;
-    bool have = !f || f->queued;
-    for (size_t j = 0; !have && j < g->seen.len; j++) have = g->seen.data[j] == f->handle;
-    if (have) continue;
-    ac_push(g->m->c->a, &g->seen, f->handle);
-    queue_op(g->m, AC_AS_GET, f->handle, e->loc, g->out);
+    ac_linfo *f = x ? ac_lower_info(g->m->k, x->buffer) : NULL;
+    get(g, f, e->loc);
   }
   get_call(g, e->a);
   get_call(g, e->b);
@@ -167,7 +159,7 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
   ac_acopy *c = AC_NEW(a, ac_acopy);
   c->gm = gm_of(m, t->param);
   c->gm_offset = t->base ? expr(m, t->base, out) : ac_ae_int(a, 0);
-  const ac_abuffer *b = &m->k->k->buffers.data[info_of(m, ub->buffer)->buffer];
+  const ac_abuffer *b = &m->k->k->buffers.data[ac_lower_info(m->k, ub->buffer)->buffer];
   ac_aview axes = {0};
   bool strided = ub->view && b->pitch; /* a part, or all, of a buffer whose rows are on a pitch */
   c->ub_offset = strided ? part(m, ub, b, &axes, out) : expr(m, ub->offset, out);
@@ -176,7 +168,7 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
     c->axis[i].extent = expr(m, t->axis[i].extent, out);
     c->axis[i].stride = expr(m, t->axis[i].stride, out);
     if (!t->axis[i].index) continue;
-    c->axis[i].index = info_of(m, t->axis[i].index->buffer)->handle;
+    c->axis[i].index = ac_lower_info(m->k, t->axis[i].index->buffer)->handle;
     c->axis[i].index_at = expr(m, t->axis[i].index->offset, out);
   }
   if (count && t->rank <= 1) { /* count shortens a one-dimensional tile */
@@ -191,7 +183,7 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
 
 static void load(maker *m, const ac_cstmt *s, ac_ablock *out) {
   const ac_cexpr *e = s->value;
-  ac_linfo *f = info_of(m, e->args[1]->buffer);
+  ac_linfo *f = ac_lower_info(m->k, e->args[1]->buffer);
   ac_acopy *c = make_copy(m, e->args[0], e->args[1], e->args[2], out);
   c->to_ub = true;
   c->ub = f->handle;
@@ -210,7 +202,7 @@ static ac_aexpr *elements_of(maker *m, const ac_acopy *c) {
 static void store(maker *m, const ac_cstmt *s, ac_ablock *out) {
   ac_arena *a = m->c->a;
   const ac_cexpr *e = s->value;
-  ac_linfo *f = info_of(m, e->args[1]->buffer);
+  ac_linfo *f = ac_lower_info(m->k, e->args[1]->buffer);
   ac_acopy *c = make_copy(m, e->args[0], e->args[1], e->args[2], out);
   c->ub = f->handle;
   if (e->n_args > 3 && e->args[3]) (void)ac_atomic_of(e->args[3]->s, &c->atomic);
@@ -260,7 +252,7 @@ static bool compare_mode(const char *s, ac_cmp *r) {
 
 static void operand(maker *m, const ac_cexpr *e, ac_aoperand *o, ac_ablock *out) {
   if (e->type == AC_CT_BUFFER) {
-    ac_linfo *f = info_of(m, e->buffer);
+    ac_linfo *f = ac_lower_info(m->k, e->buffer);
     const ac_abuffer *b = &m->k->k->buffers.data[f->buffer];
     o->tensor = f->handle;
     if (e->view && (b->pitch || e->view->rank == 1)) {
@@ -416,12 +408,6 @@ static ac_astmt *along_axes(maker *m, const ac_cexpr *e, ac_loc loc, ac_ablock *
 
 /* ---- scalars and control ---- */
 
-static bool visible(const maker *m, const char *name) {
-  for (size_t i = 0; i < m->scope.len; i++)
-    if (!strcmp(m->scope.data[i], name)) return true;
-  return false;
-}
-
 static void set(maker *m, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *value, ac_ablock *out) {
   static const ac_aekind aug[] = {
       [AC_OP_ADD] = AC_AE_ADD, [AC_OP_SUB] = AC_AE_SUB,           [AC_OP_MUL] = AC_AE_MUL,
@@ -431,20 +417,20 @@ static void set(maker *m, const ac_cstmt *s, const ac_cexpr *target, ac_aexpr *v
   if (!v || !value) return;
   if (s->op != AC_OP_NOP) value = ac_ae_bin(a, aug[s->op], ac_ae_var(a, v->name, v->type), value);
   if (!v->uses && !v->member && !v->hoist) return; /* only sized a buffer or a tile */
-  bool known = v->member || v->param || v->hoist || visible(m, v->name);
+  bool known = v->member || v->param || v->hoist || ac_scope_has(&m->scope, v->name);
   if (v->type == AC_AT_FLOAT) value = ac_ae_to_float(a, value);
   ac_astmt *last = out->len ? out->data[out->len - 1] : NULL;
   if (!known && last && last->kind == AC_AS_GETVALUE && value->kind == AC_AE_VAR && value->name == last->var.name) {
     last->var.name = v->name; /* the scalar read declares the variable itself */
     last->trailing = s->trailing;
-    ac_push(a, &m->scope, v->name);
+    ac_scope_add(a, &m->scope, v->name);
     return;
   }
   ac_astmt *n = push(m, out, ac_as_new(a, known ? AC_AS_ASSIGN : AC_AS_DECL, s->loc));
   n->var = (ac_avar){.name = v->name, .type = v->type};
   n->value = value;
   n->trailing = s->trailing;
-  if (!known) ac_push(a, &m->scope, v->name);
+  if (!known) ac_scope_add(a, &m->scope, v->name);
 }
 
 static void assign(maker *m, const ac_cstmt *s, ac_ablock *out) {
@@ -517,15 +503,15 @@ static void loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
       outside || assigned_in(s->body, s->target->s); /* assigning a loop variable does not move a Python loop */
   n->var = (ac_avar){.name = copy ? ac_sprintf(a, "%sLoop%d", name, m->temps++) : name, .type = AC_AT_INT};
   push(m, out, n);
-  size_t mark = m->scope.len;
+  size_t mark = m->scope.names.len;
   if (copy) {
     ac_astmt *b = push(m, &n->body, ac_as_new(a, outside ? AC_AS_ASSIGN : AC_AS_DECL, s->loc));
     b->var = (ac_avar){.name = name, .type = AC_AT_INT};
     b->value = ac_ae_var(a, n->var.name, AC_AT_INT);
   }
-  if (!outside) ac_push(a, &m->scope, name);
+  if (!outside) ac_scope_add(a, &m->scope, name);
   list(m, s->body, &n->body);
-  m->scope.len = mark;
+  ac_scope_cut(&m->scope, mark);
 }
 
 static void while_loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
@@ -535,7 +521,7 @@ static void while_loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
   if (cond) cond = ac_ae_to_bool(a, cond);
   ac_astmt *n = push(m, out, ac_as_new(a, AC_AS_WHILE, s->loc));
   n->cond = cond;
-  size_t mark = m->scope.len;
+  size_t mark = m->scope.names.len;
   if (pre.len && cond) { /* the condition reads memory: while (true) { read; if (!cond) break; ... } */
     n->cond = ac_ae(a, AC_AE_BOOL, AC_AT_BOOL, NULL, NULL);
     n->cond->i = 1;
@@ -545,7 +531,7 @@ static void while_loop(maker *m, const ac_cstmt *s, ac_ablock *out) {
     push(m, &leave->body, ac_as_new(a, AC_AS_BREAK, s->loc));
   }
   list(m, s->body, &n->body);
-  m->scope.len = mark;
+  ac_scope_cut(&m->scope, mark);
 }
 
 /* ---- stage blocks ---- */
@@ -560,7 +546,7 @@ typedef struct {
 static void add_param(params *p, const char *dsl) {
   ac_arena *a = p->m->c->a;
   ac_lvar *v = ac_lvar_find(&p->m->k->vars, ac_lower_name(a, dsl));
-  if (!v || v->member || v->param || !(v->hoist ? v->stage == NULL : visible(p->m, v->name))) return;
+  if (!v || v->member || v->param || !(v->hoist ? v->stage == NULL : ac_scope_has(&p->m->scope, v->name))) return;
   for (size_t i = 0; i < p->method->params.len; i++)
     if (!strcmp(p->method->params.data[i].name, v->name)) return;
   ac_avar q = {.name = v->name, .type = v->type};
@@ -603,12 +589,12 @@ static void stage(maker *m, const ac_cstmt *s, ac_ablock *out) {
   call->args = p.args.data;
   call->n_args = (int)p.args.len;
   call->trailing = s->trailing;
-  ac_strvec outer = m->scope;
-  memset(&m->scope, 0, sizeof m->scope);
-  for (size_t i = 0; i < method.params.len; i++) ac_push(a, &m->scope, method.params.data[i].name);
+  ac_lscope outer = m->scope;
+  m->scope = (ac_lscope){0};
+  for (size_t i = 0; i < method.params.len; i++) ac_scope_add(a, &m->scope, method.params.data[i].name);
   m->stage = s;
   events(m, s, false, &method.body);
-  getter g = {.m = m, .out = &method.body};
+  getter g = {.m = m, .out = &method.body, .id = ++m->getters};
   gets(&g, s->body, true);
   hoisted(m, s, &method.body);
   list(m, s->body, &method.body);
@@ -680,14 +666,14 @@ static void statement(maker *m, const ac_cstmt *s, ac_ablock *out) {
 }
 
 static void list(maker *m, const ac_cstmt *first, ac_ablock *out) {
-  size_t mark = m->scope.len;
+  size_t mark = m->scope.names.len;
   for (const ac_cstmt *s = first; s && m->ok; s = s->next) {
     comments(m, &s->comments, out, s->loc);
     if (s->kind != AC_CS_WITH) events(m, s, false, out);
     statement(m, s, out);
     if (s->kind != AC_CS_WITH) events(m, s, true, out);
   }
-  m->scope.len = mark;
+  ac_scope_cut(&m->scope, mark);
 }
 
 bool ac_lower_process(ac_lower_ctx *c) {
@@ -701,7 +687,7 @@ bool ac_lower_process(ac_lower_ctx *c) {
       if (k->vars.data[j].member && !k->vars.data[j].param) ac_push(c->a, &k->k->members, v);
     }
     ac_ablock body = {0}; /* methods may move while they are added */
-    getter g = {.m = &m, .out = &body};
+    getter g = {.m = &m, .out = &body, .id = ++m.getters};
     gets(&g, k->fn->body, false);
     hoisted(&m, NULL, &body);
     list(&m, k->fn->body, &body);

@@ -23,6 +23,24 @@ static ac_lvar *add(ac_arena *a, ac_lvars *to, ac_lvar v) {
   return &to->data[to->len - 1];
 }
 
+static size_t times(const ac_lscope *s, const char *name) {
+  return s->times ? (size_t)(uintptr_t)ac_map_get(s->times, name) : 0;
+}
+bool ac_scope_has(const ac_lscope *s, const char *name) {
+  return times(s, name) > 0;
+}
+void ac_scope_add(ac_arena *a, ac_lscope *s, const char *name) {
+  if (!s->times) s->times = ac_map_new(a);
+  ac_map_put(s->times, name, (void *)(uintptr_t)(times(s, name) + 1));
+  ac_push(a, &s->names, name);
+}
+void ac_scope_cut(ac_lscope *s, size_t len) {
+  while (s->names.len > len) {
+    const char *name = s->names.data[--s->names.len];
+    ac_map_put(s->times, name, (void *)(uintptr_t)(times(s, name) - 1));
+  }
+}
+
 bool ac_is_scalar(const ac_cexpr *e) {
   return e && (e->type == AC_CT_INT || e->type == AC_CT_FLOAT || e->type == AC_CT_BOOL);
 }

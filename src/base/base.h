@@ -96,8 +96,18 @@ typedef struct {
   int ready; /* the index is made at the first question, in whatever thread */
   uint16_t slots[AC_NAMES_ROOM];
 } ac_names;
-#define AC_NAMES(table, member) {&(table)[0].member, AC_COUNT(table), sizeof(table)[0], 0, {0}}
-#define AC_NAMES_OF(list) {&(list)[0], AC_COUNT(list), sizeof(list)[0], 0, {0}}
+#define AC_NAMES(table, member)                                 \
+  {                                                             \
+    &(table)[0].member, AC_COUNT(table), sizeof(table)[0], 0, { \
+      0                                                         \
+    }                                                           \
+  }
+#define AC_NAMES_OF(list)                             \
+  {                                                   \
+    &(list)[0], AC_COUNT(list), sizeof(list)[0], 0, { \
+      0                                               \
+    }                                                 \
+  }
 int ac_names_find(ac_names *t, const char *name); /* place of the first that is equal, or -1; NULL names are none */
 
 /* ---- text buffer ---- */

@@ -30,7 +30,7 @@ typedef struct {
   ac_atensor *handle; /* of buffer */
   bool queued;        /* its queue operations are among the events; false: TBuf, got where used */
   bool whole_repeats; /* a compare reads whole 256-byte repeats of it */
-  int got; /* number of the last list of statements that gets its tensor at its head */
+  int got;            /* number of the last list of statements that gets its tensor at its head */
 } ac_linfo;
 
 /* A scalar of a DSL function (scope.c). Python scopes by function, C++ by block: `hoist` says that the block of the first

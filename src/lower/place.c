@@ -429,7 +429,8 @@ static void remember(ac_abuffer *q, const ac_cbuffer *b, ac_aexpr *row, ac_aexpr
   memcpy(q->dims, dims, sizeof q->dims);
 }
 
-static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row, ac_aexpr *const dims[4], int m) {
+static void place(ac_lower_ctx *c, ac_lkernel *k, size_t i, ac_aexpr *n, ac_aexpr *row, ac_aexpr *const dims[4],
+                  int m) {
   ac_linfo *f = &k->infos.data[i];
   analysis x = {.c = c, .k = k, .b = f->b, .info = (int)i, .events = k->events.len};
   x.first = m & LOAD ? LOAD : USE;

@@ -8,7 +8,7 @@ typedef struct {
   ac_lower_ctx *c;
   ac_lkernel *k;
   int temps, getters;
-  int count[4];          /* methods so far, by kind */
+  int count[4]; /* methods so far, by kind */
   ac_lscope scope;
   const ac_cstmt *stage; /* the block at work, or NULL */
   bool ok;

@@ -148,6 +148,22 @@ static void doubles_are_shortest_and_exact(void **state) {
   }
 }
 
+static void fixed_lists_of_names(void **state) {
+  static const struct {
+    int number;
+    const char *name;
+  } list[] = {{0, "alpha"}, {1, NULL}, {2, "beta"}, {3, "alpha"}, {4, ""}, {5, "ba"}, {6, "ab"}};
+  static ac_names index = AC_NAMES(list, name);
+  (void)state;
+  assert_int_equal(ac_names_find(&index, "alpha"), 0); /* the first of two */
+  assert_int_equal(ac_names_find(&index, "beta"), 2);
+  assert_int_equal(ac_names_find(&index, ""), 4);
+  assert_int_equal(ac_names_find(&index, "ba"), 5);
+  assert_int_equal(ac_names_find(&index, "ab"), 6);
+  assert_int_equal(ac_names_find(&index, "bet"), -1);
+  assert_int_equal(ac_names_find(&index, "betas"), -1);
+}
+
 static void nearest_word(void **state) {
   (void)state;
   static const char *const names[] = {"softmax", "softmin", "relu", "gelu", "log_softmax", "x"};
@@ -169,7 +185,7 @@ int main(void) {
       TEST(vectors),      TEST(two_vectors_grow_in_turns),   TEST(vectors_of_structures),
       TEST(interning),    TEST(maps_keep_insertion_order),   TEST(maps_replace_and_tell_null_from_absent),
       TEST(buffers),      TEST(formats_are_those_of_printf), TEST(doubles_are_shortest_and_exact),
-      TEST(nearest_word),
+      TEST(nearest_word), TEST(fixed_lists_of_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,11 +231,12 @@ static void fill(ac_sim_tensor *t, uint64_t seed) {
 }
 
 /* `y: tl.out[...]`: inputs come before outputs, so what it follows from is known. */
-static bool said_shape(ac_arena *a, const ac_program *p, const ac_target *t, ac_sim_tensor *x, int at, ac_diags *d) {
+static bool said_shape(ac_arena *a, const ac_program *p, const ac_sim_compiled *c, const ac_target *t,
+                       ac_sim_tensor *x, int at, ac_diags *d) {
   ac_sim_tensor *all = AC_NEW_N(a, ac_sim_tensor, p->tensors.len + 1);
   for (int k = 0; k < at; k++) all[k] = t->tensors[k];
   ac_sim_attr none = {0};
-  if (!ac_sim_output_shapes(a, p, all, (int)p->tensors.len, &none, 0, d)) return false;
+  if (!ac_sim_output_shapes(a, c, all, (int)p->tensors.len, &none, 0, d)) return false;
   x->rank = all[at].rank;
   memcpy(x->shape, all[at].shape, sizeof x->shape);
   return true;
@@ -244,6 +245,7 @@ static bool said_shape(ac_arena *a, const ac_program *p, const ac_target *t, ac_
 /* A DSL program has no graph: --shape says the shapes; a tensor without one has what the program says, or is shaped like the first. */
 static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options *o, ac_target *t, ac_diags *d) {
   room(a, t, p->tensors.len, 0);
+  ac_sim_compiled *c = NULL; /* for shapes that the program says; once */
   if (!all_shapes_used(a, p, o, d)) return false;
   for (size_t i = 0; i < p->tensors.len; i++) {
     const ac_aparam *w = &p->tensors.data[i];
@@ -253,7 +255,8 @@ static bool plain_tensors(ac_arena *a, const ac_program *p, const ac_gen_options
                        .also_input = w->dir == AC_TENSOR_INOUT};
     bool given = shape_for(a, o, w->name, &x, d);
     if (!given && w->dims) {
-      if (!said_shape(a, p, t, &x, (int)i, d)) return false;
+      if (!c) c = ac_sim_compile(a, p, d);
+      if (!c || !said_shape(a, p, c, t, &x, (int)i, d)) return false;
     } else if (!given) {
       if (!i) {
         ac_diag *e = ac_error(d, AC0103, w->loc, "a DSL program does not say how large its tensors are");

@@ -128,11 +128,15 @@ static bool fill_attrs(const ac_program *p, const ac_sim_attr *attrs, int n, ac_
   return true;
 }
 
-bool ac_sim_output_shapes(ac_arena *a, const ac_program *p, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
-                          int n_attrs, ac_diags *d) {
-  ac_dprogram *x = ac_direct_compile(a, p, d);
+ac_sim_compiled *ac_sim_compile(ac_arena *a, const ac_program *p, ac_diags *d) {
+  return ac_direct_compile(a, p, d);
+}
+
+bool ac_sim_output_shapes(ac_arena *a, const ac_sim_compiled *x, ac_sim_tensor *tensors, int n,
+                          const ac_sim_attr *attrs, int n_attrs, ac_diags *d) {
+  const ac_program *p = x->p;
   ac_dplan plan = {.key = 0};
-  if (!x || (size_t)n != p->tensors.len) return false;
+  if ((size_t)n != p->tensors.len) return false;
   ac_dvalue *values = AC_NEW_N(a, ac_dvalue, p->attrs.len + 1), *scratch = AC_NEW_N(a, ac_dvalue, x->n_values + 1);
   if (!fill_attrs(p, attrs, n_attrs, values, d)) return false;
   for (int i = 0; i < n; i++) {

@@ -122,7 +122,7 @@ typedef struct ac_dlaunch {
   ac_dexpr **workspaces;      /* elements, NULL for those that this launch does not use */
 } ac_dlaunch;
 
-typedef struct {
+typedef struct ac_dprogram {
   const ac_program *p;
   ac_dkernel *kernels;
   ac_dlaunch *launches; /* in the order of ac_program.launches */

@@ -266,8 +266,10 @@ bool ac_sim_run_kernel(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensor
                        const ac_sim_opts *opts, ac_sim_result *r, ac_diags *d);
 
 /* Gives the outputs the shapes that the program says (`y: tl.out[...]`), from those of its inputs; the others stay as they are. */
-bool ac_sim_output_shapes(ac_arena *a, const ac_program *p, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,
-                          int n_attrs, ac_diags *d);
+typedef struct ac_dprogram ac_sim_compiled;
+ac_sim_compiled *ac_sim_compile(ac_arena *a, const ac_program *p, ac_diags *d); /* once for all questions */
+bool ac_sim_output_shapes(ac_arena *a, const ac_sim_compiled *x, ac_sim_tensor *tensors, int n,
+                          const ac_sim_attr *attrs, int n_attrs, ac_diags *d);
 /* The same run without a compiler: the program's tiling code and kernels are interpreted on the same core, and the calls that
  * they make there are those of the emitted custom-operator project, in its order: the same bytes, faults, block dim, tiling key
  * and UB peak. Faults name lines of the DSL source. Tensors in the order of p->tensors (which see for dtypes and directions);

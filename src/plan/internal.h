@@ -85,8 +85,9 @@ typedef struct {
   bool (*takes)(const ac_node *n);
   /* May results that follow from anchor `a` and from anchor `b` be computed by one stage? NULL: only results of one anchor. */
   bool (*joins)(const pl_ctx *p, const ac_node *a, const ac_node *b);
-  /* Can element-wise operations after the anchor be part of the stage? If not, outs are results of the anchor itself. */
-  bool fuses;
+  /* Can the stage of anchor `n` write value `v`, which element-wise operations make of its results? NULL, or false: outs are results of
+   * the anchor itself. */
+  bool (*fuses)(pl_ctx *p, const ac_node *n, const ac_value *v);
   /* Plans a stage that writes tensors `outs`, whose last anchor is `n`: needs (pl_need), kernels, pl_stage_host. */
   bool (*plan)(pl_ctx *p, const ac_node *n, const int *outs, int n_outs);
 } pl_class;

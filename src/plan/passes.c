@@ -696,8 +696,7 @@ static bool eval_own(pl_chain *c, const ac_value *v, int rank, const ac_sym *con
   return red_eval(c, v, out);
 }
 
-/* How the stage looks at an output: in the space's shape, or with 1 for what is reduced; NULL: neither. */
-static const ac_sym *const *seen(pl_ctx *p, const red_space *s, const ac_node *n, const ac_value *v) {
+const ac_sym *const *red_seen(pl_ctx *p, const red_space *s, const ac_node *n, const ac_value *v) {
   const ac_sym *const *own_shape = (const ac_sym *const *)v->shape;
   if (pl_same_shape(p, v->rank, own_shape, s->rank, s->dim)) return s->dim;
   const ac_value *x = n->outs[0];
@@ -746,7 +745,7 @@ static bool build_graph(red *r, const ac_node *n) {
   const ac_sym *const **shapes = AC_NEW_N(p->a, const ac_sym *const *, r->outs.len);
   for (size_t o = 0; o < r->outs.len; o++) {
     const ac_value *v = pl_stripped(p->tensors.data[r->outs.data[o]].v);
-    shapes[o] = seen(p, &r->space, n, v);
+    shapes[o] = red_seen(p, &r->space, n, v);
     assert(shapes[o]);
     if (!chain_collect_as(c, v, r->space.rank, shapes[o])) return false;
   }

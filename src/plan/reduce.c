@@ -8,6 +8,12 @@ static bool joins(const pl_ctx *p, const ac_node *a, const ac_node *b) {
   return red_space_of(p, a, &s) && red_space_of(p, b, &t) && red_same_space(p, &s, &t);
 }
 
+/* Results that vary along more than the space (a broadcast after the reduction) are another stage's. */
+static bool fuses(pl_ctx *p, const ac_node *n, const ac_value *v) {
+  red_space s;
+  return red_space_of(p, n, &s) && red_seen(p, &s, n, pl_stripped(v)) != NULL;
+}
+
 /* Softmax of a tensor in memory and nothing else has a schedule of its own. */
 static bool plain_softmax(const pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   return (n->op == AC_G_SOFTMAX || n->op == AC_G_LOG_SOFTMAX) && n_outs == 1 &&
@@ -22,4 +28,4 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   return red_passes(p, n, &s, outs, n_outs);
 }
 
-const pl_class pl_reduce_class = {.name = "reduce", .takes = red_takes, .joins = joins, .fuses = true, .plan = plan};
+const pl_class pl_reduce_class = {.name = "reduce", .takes = red_takes, .joins = joins, .fuses = fuses, .plan = plan};

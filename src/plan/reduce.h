@@ -53,6 +53,8 @@ void red_levels(red_graph *g);
 /* Does the register vary along what is reduced? */
 bool red_varies(const red_graph *g, int reg);
 
+/* How the stage looks at an output: in the space's shape, or with 1 for what is reduced; NULL: neither. */
+const ac_sym *const *red_seen(pl_ctx *p, const red_space *s, const ac_node *n, const ac_value *v);
 bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs, int n_outs);
 
 #endif

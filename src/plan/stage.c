@@ -115,7 +115,7 @@ static bool look(pl_ctx *p, int tensor, bundle *b) {
   if (!b->anchor) return true;
   b->cls = class_of(b->anchor);
   if (!b->cls) return pl_refuse(p, b->anchor->loc, ac_op_info(b->anchor->op)->id, "%s", pl_unfit(b->anchor->op));
-  if (!b->cls->fuses && !result_of(b->anchor, v)) *b = (bundle){.anchor = NULL};
+  if (!result_of(b->anchor, v) && !(b->cls->fuses && b->cls->fuses(p, b->anchor, v))) *b = (bundle){.anchor = NULL};
   return true;
 }
 

@@ -240,7 +240,7 @@ static void compare(const ac_graph *g, const args *x, uint64_t seed, const char 
 static void one(uint64_t seed, int sample, bool show) {
   world *w = graph_of(seed);
   ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
-  if (show) print_message("%s\n%s\n", ac_graph_text(w->a, w->g), m ? ac_craft_print(w->a, m) : "refused");
+  if (show) printf("%s\n%s\n", ac_graph_text(w->a, w->g), m ? ac_craft_print(w->a, m) : "refused");
   if (!m) {
     refusal(w);
     world_free(w);

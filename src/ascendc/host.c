@@ -351,6 +351,16 @@ static char *quoted(ac_arena *a, const char *s) {
   return ac_strdup(a, ac_buf_str(&b));
 }
 
+/* A reason with numbers in it. */
+static void refuse_with(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
+  ac_open(t, "if (refusal[0] == 0)");
+  ac_line(t, "snprintf(refusal, sizeof(refusal), \"%s\",", quoted(c->a, ac_refusal_format(c->a, s->text)));
+  for (int i = 0; i < s->n_args; i++)
+    ac_line(t, "              static_cast<long long>(Checked(%s).v)%s", ac_cpp_expr(t, s->args[i]),
+            i + 1 < s->n_args ? "," : ");");
+  ac_close(t, "");
+}
+
 static void statement(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
   switch (s->kind) {
   case AC_AS_COMMENT: ac_comment(t, s->text); return;
@@ -375,7 +385,10 @@ static void statement(ac_emit_ctx *c, ac_cpp *t, const ac_astmt *s) {
   case AC_AS_IF: if_else(c, t, s); return;
   case AC_AS_BREAK: ac_line(t, "break;"); return;
   case AC_AS_REFUSE:
-    ac_line(t, "Refuse(\"%s\");", quoted(c->a, s->text));
+    if (s->n_args)
+      refuse_with(c, t, s);
+    else
+      ac_line(t, "Refuse(\"%s\");", quoted(c->a, s->text));
     ac_line(t, "return Refusal();");
     return;
   case AC_AS_LAUNCH: launch(c, t, s->launch); return;

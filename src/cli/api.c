@@ -308,10 +308,19 @@ static void tell_verdicts(ac_context *c, const job *j, bool text) {
     const char *word = words[j->verdicts.of[q]], *why = j->verdicts.why[q];
     json_t *one = json_pack("{s:s, s:s}", "verdict", word, "claim", ac_claim_texts[q]);
     if (why) json_object_set_new(one, "why", json_string(why));
+    bool open = j->verdicts.of[q] == AC_VERDICT_UNKNOWN, asked = open && j->verdicts.asked[q],
+         data = open && j->verdicts.data[q];
+    const char *asks = asked
+                           ? data ? "; the tiling code asks, but for what depends on data or on loops without a bound"
+                                  : "; the tiling code asks"
+                       : data ? "; data or a loop without a bound decides: only a run says"
+                              : "";
+    if (asked) json_object_set_new(one, "asked_by_tiling", json_true());
+    if (data) json_object_set_new(one, "left_to_runs", json_true());
     json_object_set_new(all, ac_claim_names[q], one);
     if (text)
-      ac_printf(&c->text, "  %-10s %-8s %s%s%s\n", word, ac_claim_names[q], ac_claim_texts[q], why ? ": " : "",
-                why ? why : "");
+      ac_printf(&c->text, "  %-10s %-8s %s%s%s%s\n", word, ac_claim_names[q], ac_claim_texts[q], why ? ": " : "",
+                why ? why : "", asks);
   }
   json_object_set_new(c->result, "claims", all);
   json_object_set_new(c->result, "shapes_tried", json_integer(j->verdicts.shapes));

@@ -13,6 +13,17 @@ bool ac_chk_settled(ac_chk *c, const ac_oblig *o) {
   return c->quiet || c->st->dead || o->x == o->y || ac_sy_le(&c->s, o->x, o->y, c->st->facts);
 }
 
+/* The obligation with the values that its statement sees, for the tiling code. */
+static ac_cmust *must_of(ac_chk *c, const ac_oblig *o) {
+  ac_cexpr *x = c->at && o->unknown ? ac_chk_write(c, o->x, NULL, false) : NULL;
+  ac_cexpr *y = x ? ac_chk_write(c, o->y, NULL, false) : NULL;
+  if (!y) return NULL;
+  ac_cmust *m = AC_NEW(c->a, ac_cmust);
+  *m = (ac_cmust){.x = x, .y = y, .text = o->refuted, .code = o->code, .loc = o->loc, .next = c->at->musts};
+  c->at->musts = m;
+  return m;
+}
+
 void ac_chk_must_le(ac_chk *c, ac_oblig o) {
   if (!ac_chk_settled(c, &o)) ac_chk_unsettled(c, o);
 }
@@ -27,6 +38,7 @@ void ac_chk_unsettled(ac_chk *c, ac_oblig o) {
     if (o.help) ac_help(c->diags, g, "%s", o.help);
     return;
   }
+  o.must = must_of(c, &o);
   ac_push(c->a, &c->obligs, o);
 }
 

@@ -138,6 +138,7 @@ typedef struct {
   ac_code code;
   ac_loc loc, other;
   const char *refuted, *unknown, *help;
+  ac_cmust *must; /* the same at its statement, or NULL */
 } ac_oblig;
 typedef struct {
   ac_cstmt *s;
@@ -173,6 +174,7 @@ typedef struct {
   bool *tune_used;
   bool changed; /* infer: another round */
   bool view;    /* the value at work is a bitcast: a name may keep it */
+  ac_cstmt *at; /* the statement at work; NULL: none whose values are those of the state */
 } ac_chk;
 
 static inline ac_diags *ac_chk_d(ac_chk *c) {

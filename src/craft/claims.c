@@ -51,6 +51,10 @@ static bool clash(const ac_verdicts *v, const ac_diags *d, size_t from) {
   return false;
 }
 
+void ac_sk_claims_of(ac_code code, bool set[AC_CLAIM_COUNT]) {
+  for (int q = 0; q < AC_CLAIM_COUNT; q++) set[q] |= strstr(codes_of[q], ac_code_name(code)) != NULL;
+}
+
 static void warn_of_unknown(const ac_cmodule *m, const ac_verdicts *v, ac_diags *to) {
   const ac_cfunc *host = ac_craft_host(m);
   for (int q = 0; q < AC_CLAIM_COUNT; q++) {
@@ -59,11 +63,13 @@ static void warn_of_unknown(const ac_cmodule *m, const ac_verdicts *v, ac_diags 
     for (size_t i = 0; i < to->list.len; i++) said = said || to->list.data[i]->message == v->why[q];
     if (said) continue;
     ac_diag *g = ac_warn(to, AC0545, host->loc, "not proved: %s", v->why[q]);
-    ac_help(to, g, "nothing wrong was found on %d shapes; the simulator looks at those that it runs", v->shapes);
+    ac_help(to, g, "nothing wrong was found on %d shapes; %s", v->shapes,
+            v->asked[q] ? "the tiling code asks it of each shape, as far as sizes say it"
+                        : "the simulator looks at those that it runs");
   }
 }
 
-bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d) {
+bool ac_craft_prove(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d) {
   int before = d->errors;
   size_t first = d->list.len;
   *v = (ac_verdicts){0};
@@ -73,6 +79,8 @@ bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts 
   ac_sk_prove(s, v);
   v->clash = clash(v, d, first);
   by_diagnostics(v, d);
+  ac_sk_guard(a, m, v);
+  v->asked[AC_CLAIM_UB] = true; /* where it is open: ac_abuffer's sizes, in every launch */
   warn_of_unknown(m, v, d);
   ac_craft_sort_diags(d, first);
   return d->errors == before;

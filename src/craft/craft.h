@@ -159,6 +159,16 @@ typedef enum {
 typedef enum { AC_FIT_UNKNOWN, AC_FIT_PROVED, AC_FIT_REFUTED } ac_cfit;
 typedef enum { AC_STAGE_NONE, AC_STAGE_COPYIN, AC_STAGE_COMPUTE, AC_STAGE_COPYOUT } ac_cstage;
 
+/* x <= y has to hold where a statement runs, and is not proved of all shapes. */
+typedef struct ac_cmust {
+  ac_cexpr *x, *y;  /* over the names that the statement sees */
+  const char *text; /* what is wrong where it does not hold */
+  ac_code code;
+  ac_loc loc;
+  bool asked; /* left open by the check: the tiling code asks it (guard.c) */
+  struct ac_cmust *next;
+} ac_cmust;
+
 struct ac_cstmt {
   ac_cskind kind;
   ac_loc loc;
@@ -175,6 +185,10 @@ struct ac_cstmt {
   ac_strvec else_comments;  /* the same of orelse */
   ac_cfit fit;              /* filled by check: of a launch */
   bool again;               /* BREAK, in the parser only: it is a `continue` (continue.c) */
+  ac_cmust *musts;          /* filled by check: ASSIGN, EXPR, IF of kernels */
+  ac_cstmt *
+      guards; /* filled by ac_craft_prove: statements of the tiling code before a launch, which refuse what is not proved; their
+                       `tl.refuse` has a `{}` in its text for each further argument */
 };
 
 typedef struct {
@@ -320,10 +334,13 @@ typedef struct {
   ac_cverdict of[AC_CLAIM_COUNT];
   const char *why[AC_CLAIM_COUNT]; /* UNKNOWN: what could not be shown; else NULL */
   int shapes;                      /* on so many it was tried */
-  bool clash;                      /* a claim is proved and refuted: a fault of the checker, for its tests */
+  bool asked
+      [AC_CLAIM_COUNT]; /* UNKNOWN: the tiling code asks it of the shape at hand, as far as it does not depend on data */
+  bool data[AC_CLAIM_COUNT]; /* UNKNOWN: some of it depends on what is in memory; only the simulator looks at that */
+  bool clash;                /* a claim is proved and refuted: a fault of the checker, for its tests */
 } ac_verdicts;
 extern const char *const ac_claim_names[AC_CLAIM_COUNT], *const ac_claim_texts[AC_CLAIM_COUNT];
 /* Of a program that ac_craft_check accepted, with the diagnostics of that check in d; adds its own (AC054x). False: something is refuted. */
-bool ac_craft_prove(ac_arena *a, const ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d);
+bool ac_craft_prove(ac_arena *a, ac_cmodule *m, const ac_craft_check_opts *o, ac_verdicts *v, ac_diags *d);
 
 #endif

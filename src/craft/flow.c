@@ -626,6 +626,9 @@ static void run_return(ac_chk *c, ac_cstmt *s) {
 }
 
 static void run_stmt(ac_chk *c, ac_cstmt *s) {
+  bool plain_values = s->kind == AC_CS_ASSIGN || s->kind == AC_CS_EXPR || s->kind == AC_CS_IF;
+  c->at = plain_values ? s : NULL;
+  if (!c->quiet) s->musts = NULL;
   switch (s->kind) {
   case AC_CS_ASSIGN:
     if (s->target->kind == AC_CE_TUPLE && !unpack(c, s)) {

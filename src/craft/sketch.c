@@ -8,7 +8,8 @@ typedef struct {
   ac_sketch *s;
   ac_skfunc *f;
   bool host;
-  ac_skstmt ***tail; /* where the next statement goes */
+  ac_skstmt ***tail;    /* where the next statement goes */
+  bool asks, addresses; /* what statements ask; accesses to global memory */
 } maker;
 
 /* ---- nodes ---- */
@@ -243,7 +244,7 @@ static void block(maker *k, const ac_cstmt *s, ac_skstmt **first);
  * table is understood. `dst` is written, everything else is read; `atomic` makes a store one that adds up. */
 static void access(maker *k, const ac_cexpr *e, const ac_sig *sig, int i) {
   const ac_cexpr *x = e->args[i];
-  if (!x || (x->type != AC_CT_TILE && x->type != AC_CT_POINTER)) return;
+  if (!k->addresses || !x || (x->type != AC_CT_TILE && x->type != AC_CT_POINTER)) return;
   ac_skaccess *acc = AC_NEW(k->s->a, ac_skaccess);
   *acc = (ac_skaccess){.param = -1, .store = !strcmp(sig->op[i].name, "dst")};
   ac_sknode *index = NULL;
@@ -320,6 +321,7 @@ static void launch(maker *k, const ac_cstmt *s, const ac_cfunc *f) {
     if (f->params[i].type != AC_CT_POINTER)
       args[i] = f->params[i].type == AC_CT_FLOAT ? data(k) : named(k, s->loc, expr(k, e->args[i]));
   ac_skstmt *t = add(k, AC_SKS_LAUNCH, s->loc);
+  t->of = (ac_cstmt *)(uintptr_t)s;
   for (size_t i = 0; i < k->s->m->funcs.len; i++)
     if (k->s->m->funcs.data[i] == f) t->kernel = (int)i;
   t->value = blocks;
@@ -342,6 +344,7 @@ static void assign(maker *k, const ac_cstmt *s) {
   }
   if (s->value->kind == AC_CE_CALL && s->value->prim == AC_P_EMPTY) {
     ac_sktensor t = {.name = s->target->s, .workspace = true, .like = -1, .twin = -1, .loc = s->loc};
+    t.elements = s->value->args[0];
     ac_skstmt *made = add(k, AC_SKS_EMPTY, s->loc);
     made->slot = (int)k->s->tensors.len;
     made->value = expr(k, s->value->args[0]);
@@ -361,9 +364,20 @@ static void assign(maker *k, const ac_cstmt *s) {
   set(k, s->loc, slot_of(k, s->target->s), v);
 }
 
+/* What has to hold where the statement runs. */
+static void musts(maker *k, const ac_cstmt *s) {
+  for (const ac_cmust *x = k->asks ? s->musts : NULL; x; x = x->next) {
+    if (!x->asked) continue;
+    ac_skstmt *t = add(k, AC_SKS_MUST, x->loc);
+    t->value = node(k->s, AC_SK_LE, expr(k, x->x), expr(k, x->y));
+    t->must = x;
+  }
+}
+
 static void one(maker *k, const ac_cstmt *s) {
   ac_skstmt *t;
   const ac_cfunc *f;
+  musts(k, s);
   switch (s->kind) {
   case AC_CS_ASSIGN: assign(k, s); return;
   case AC_CS_EXPR:
@@ -547,7 +561,7 @@ static void twins(ac_sketch *s, const ac_skstmt *t) {
   }
 }
 
-ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
+static ac_sketch *sketch(ac_arena *a, const ac_cmodule *m, const ac_chip *chip, bool asks, bool addresses) {
   ac_sketch *s = AC_NEW(a, ac_sketch);
   *s = (ac_sketch){.a = a, .m = m, .chip = chip};
   host_tensors(s, ac_craft_host(m));
@@ -555,7 +569,7 @@ ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
     ac_skfunc *f = AC_NEW(a, ac_skfunc);
     *f = (ac_skfunc){.f = m->funcs.data[i], .index = ac_map_new(a)};
     ac_push(a, &s->funcs, f);
-    maker k = {.s = s, .f = f, .host = !f->f->kernel};
+    maker k = {.s = s, .f = f, .host = !f->f->kernel, .asks = asks, .addresses = addresses};
     if (k.host) s->host = f;
     for (int p = 0; p < f->f->n_params; p++) (void)slot_of(&k, f->f->params[p].name);
     if (k.host) outputs(&k);
@@ -564,4 +578,12 @@ ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
   }
   if (s->host) twins(s, s->host->body); /* a checked program has one */
   return s;
+}
+
+ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip) {
+  return sketch(a, m, chip, false, true);
+}
+
+ac_sketch *ac_sketch_asking(ac_arena *a, const ac_cmodule *m, bool accesses) {
+  return sketch(a, m, NULL, true, accesses);
 }

@@ -67,7 +67,8 @@ struct ac_skstmt {
     AC_SKS_SYNC,
     AC_SKS_LAUNCH,
     AC_SKS_REFUSE,
-    AC_SKS_EMPTY /* slot: tensor; value: elements */
+    AC_SKS_EMPTY, /* slot: tensor; value: elements */
+    AC_SKS_MUST   /* value: holds, or the shape is refused; only in a sketch for the tiling code */
   } kind;
   ac_loc loc;
   int slot;         /* SET, FOR */
@@ -79,6 +80,8 @@ struct ac_skstmt {
   ac_sknode **args; /* LAUNCH: per parameter; NULL: a tensor */
   int *tensors;     /* LAUNCH: per parameter, -1: a number */
   int n_args;
+  const ac_cmust *must;
+  ac_cstmt *of; /* LAUNCH: in the tree */
 };
 
 typedef struct {
@@ -105,6 +108,7 @@ typedef struct {
   int twin;                  /* the input that is loaded from the very addresses that it is stored to; -1: none */
   int like;                  /* an output of which nothing is said has the shape of the first input; -1: no such */
   ac_loc loc;
+  const ac_cexpr *elements; /* of a workspace */
 } ac_sktensor;
 
 typedef struct {
@@ -119,6 +123,8 @@ typedef struct {
 } ac_sketch;
 
 ac_sketch *ac_sketch_of(ac_arena *a, const ac_cmodule *m, const ac_chip *chip);
+/* The same for guards: with what statements ask of the tiling code, with accesses or without. */
+ac_sketch *ac_sketch_asking(ac_arena *a, const ac_cmodule *m, bool accesses);
 /* How many elements it has is known from what the host asks; else perhaps only a guess about its rank. */
 static inline bool ac_sk_sized(const ac_sktensor *t) {
   return t->ranked || (t->first && t->last);
@@ -130,5 +136,12 @@ static inline bool ac_sk_sized(const ac_sktensor *t) {
 void ac_sk_trials(ac_sketch *s, ac_verdicts *v, ac_diags *d);
 /* Reasons about all shapes: verdicts that are not REFUTED become PROVED or stay UNKNOWN with a reason. */
 void ac_sk_prove(ac_sketch *s, ac_verdicts *v);
+
+/* ---- what the tiling code asks ---- */
+
+/* Statements before each launch that refuse the shapes for which something that is not proved does not hold. */
+/* Sets the claims that a code speaks of (claims.def). */
+void ac_sk_claims_of(ac_code code, bool set[AC_CLAIM_COUNT]);
+void ac_sk_guard(ac_arena *a, ac_cmodule *m, ac_verdicts *v);
 
 #endif

@@ -370,6 +370,7 @@ static flow run(trial *r, frame *f, const ac_skstmt *s) {
     case AC_SKS_BREAK: return BREAK;
     case AC_SKS_ACCESS: access(r, f, s); break;
     case AC_SKS_SYNC: f->epoch++; break;
+    case AC_SKS_MUST: break;
     case AC_SKS_REFUSE: return r->refused = true, STOP;
     case AC_SKS_EMPTY: r->t[s->slot].n = eval(r, f, s->value, &v) ? v : -1; break;
     case AC_SKS_LAUNCH:

@@ -44,6 +44,7 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
     unknown = true;
   }
   if ((any && !unknown) || !o->unknown) return;
+  if (o->must) o->must->asked = true;
   ac_diag *g = ac_warn(c->diags, o->code, o->loc, "%s", o->unknown);
   if (o->help) ac_help(c->diags, g, "%s", o->help);
 }

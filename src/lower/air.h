@@ -251,7 +251,7 @@ typedef enum {
   AC_AS_SYNC_ALL,
   AC_AS_CLEAN, /* gm: the scalar unit's data cache is emptied; what it reads next comes from global memory */
   /* host code only */
-  AC_AS_REFUSE,  /* text: this shape is not served */
+  AC_AS_REFUSE,  /* text: this shape is not served; args: the numbers for each `{}` in it, if there are any */
   AC_AS_LAUNCH,  /* launch; ends its path, unless the program has several launches on one path (ac_program.phased) */
   AC_AS_NOTHING, /* no work for this shape: tiling key 0, one block that does nothing; ends its path */
   AC_AS_END,     /* path: ends a path that has launched; only where the program is phased */
@@ -367,5 +367,7 @@ char *ac_air_text(ac_arena *a, const ac_program *p);
 /* The map of UB of each launch: offsets, bytes, slots, who holds them when (memory.c). */
 const char *ac_air_memory(ac_arena *a, const ac_program *p);
 char *ac_aexpr_text(ac_arena *a, const ac_aexpr *e);
+/* The text of a refusal with numbers as a format of printf: `%lld` for each `{}`. */
+char *ac_refusal_format(ac_arena *a, const char *text);
 
 #endif

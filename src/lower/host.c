@@ -265,9 +265,14 @@ static void statement(host *h, const ac_cstmt *s, ac_ablock *out) {
     if (s->value->prim == AC_P_REFUSE) {
       n = add(h, out, AC_AS_REFUSE, s);
       n->text = s->value->args[0]->s;
-    } else if (ac_craft_launch_kernel(h->c->m, s))
+      n->n_args = s->value->n_args - 1;
+      n->args = AC_NEW_N(h->c->a, ac_aexpr *, n->n_args + 1);
+      for (int i = 0; i < n->n_args; i++)
+        if (!(n->args[i] = expr(h, s->value->args[i + 1]))) return;
+    } else if (ac_craft_launch_kernel(h->c->m, s)) {
+      for (const ac_cstmt *g = s->guards; g; g = g->next) statement(h, g, out);
       launch(h, s, out);
-    else
+    } else
       fail(h, s, "this statement");
     return;
   case AC_CS_IF:

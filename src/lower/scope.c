@@ -155,6 +155,7 @@ static void assign(scan *c, const ac_cexpr *target, const ac_cexpr *value, bool 
 static void block(scan *c, const ac_cstmt *first);
 
 static void statement(scan *c, const ac_cstmt *s) {
+  for (const ac_cstmt *g = s->guards; g; g = g->next) statement(c, g);
   ac_each_expr(s, use, c);
   if (s->kind == AC_CS_ASSIGN && evaluates(s)) {
     if (s->target->kind == AC_CE_TUPLE || ac_is_scalar(s->value))

@@ -267,7 +267,13 @@ static void statement(text *t, const ac_astmt *s, int depth) {
   case AC_AS_BARRIER: ac_puts(&t->b, "barrier"); break;
   case AC_AS_SYNC_ALL: ac_puts(&t->b, "sync_all"); break;
   case AC_AS_CLEAN: ac_printf(&t->b, "clean the scalar cache (%s)", t->k->gms.data[s->gm].name); break;
-  case AC_AS_REFUSE: ac_printf(&t->b, "refuse \"%s\"", s->text); break;
+  case AC_AS_REFUSE:
+    ac_printf(&t->b, "refuse \"%s\"", s->text);
+    for (int i = 0; i < s->n_args; i++) {
+      ac_puts(&t->b, ", ");
+      put(&t->b, s->args[i]);
+    }
+    break;
   case AC_AS_LAUNCH: launch(t, s->launch); break;
   case AC_AS_NOTHING: ac_puts(&t->b, "nothing"); break;
   case AC_AS_END: ac_printf(&t->b, "end key=%d", s->path + 1); break;
@@ -349,4 +355,18 @@ char *ac_air_text(ac_arena *a, const ac_program *p) {
   block(&t, &p->host, 1);
   for (size_t i = 0; i < p->kernels.len; i++) kernel(&t, p->kernels.data[i]);
   return (char *)(uintptr_t)ac_buf_str(&t.b);
+}
+
+char *ac_refusal_format(ac_arena *a, const char *text) {
+  ac_buf b;
+  ac_buf_init(&b, a);
+  for (const char *p = text; *p; p++) {
+    bool number = p[0] == '{' && p[1] == '}';
+    if (number)
+      ac_puts(&b, "%lld");
+    else
+      ac_printf(&b, "%s%c", *p == '%' ? "%" : "", *p);
+    p += number;
+  }
+  return ac_strdup(a, ac_buf_str(&b));
 }

@@ -138,6 +138,15 @@ static void if_else(ac_pc *t, const ac_astmt *s) {
   ac_pc_close(t, "");
 }
 
+/* A reason with numbers in it. */
+static void refuse_with(ac_pc *t, const ac_astmt *s) {
+  ac_buf b;
+  ac_buf_init(&b, t->a);
+  for (int i = 0; i < s->n_args; i++) ac_printf(&b, ", (long long)(%s)", ac_pc_expr(t, s->args[i]));
+  ac_pc_line(t, "if (!h->why[0]) snprintf(h->why, sizeof h->why, \"%s\"%s);",
+             ac_pc_quoted(t->a, ac_refusal_format(t->a, s->text)), ac_buf_str(&b));
+}
+
 static void statement(ac_pc *t, const ac_astmt *s) {
   const char *v = s->var.name ? ac_pc_name(t->a, s->var.name) : "";
   switch (s->kind) {
@@ -166,7 +175,10 @@ static void statement(ac_pc *t, const ac_astmt *s) {
   case AC_AS_IF: if_else(t, s); return;
   case AC_AS_BREAK: ac_pc_line(t, "break;"); return;
   case AC_AS_REFUSE:
-    ac_pc_line(t, "ac_refuse(h, \"%s\");", ac_pc_quoted(t->a, s->text));
+    if (s->n_args)
+      refuse_with(t, s);
+    else
+      ac_pc_line(t, "ac_refuse(h, \"%s\");", ac_pc_quoted(t->a, s->text));
     ac_pc_line(t, "return 1;");
     return;
   case AC_AS_LAUNCH: launch(t, s->launch); return;

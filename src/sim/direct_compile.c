@@ -416,7 +416,12 @@ static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   case AC_AS_SETVALUE: set_value(c, s, n); return;
   case AC_AS_FLAG: n->method = hard_events[s->event]; return;
   case AC_AS_CLEAN: n->gm = s->gm; return;
-  case AC_AS_REFUSE: n->text = s->text; return;
+  case AC_AS_REFUSE:
+    n->text = s->text;
+    n->n_args = s->n_args;
+    n->args = AC_NEW_N(c->a, ac_dexpr *, s->n_args + 1);
+    for (int i = 0; i < s->n_args; i++) n->args[i] = expr(c, s->args[i], AC_AT_INT);
+    return;
   case AC_AS_LAUNCH:
     n->launch = &c->out->launches[s->launch->index];
     launch(c, s->launch, n->launch);

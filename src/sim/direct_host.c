@@ -282,6 +282,23 @@ static flow loop(host *h, const ac_dstmt *s) {
   return GO;
 }
 
+/* The text, with the numbers in it. */
+static void refuse_with(host *h, const ac_dstmt *s) {
+  char why[sizeof h->plan->refusal];
+  size_t n = 0;
+  int at = 0;
+  for (const char *p = s->text; *p && n + 24 < sizeof why; p++) {
+    if (at < s->n_args && p[0] == '{' && p[1] == '}') {
+      n += (size_t)snprintf(why + n, sizeof why - n, "%lld", (long long)whole(h, s->args[at++]));
+      p++;
+    } else {
+      why[n++] = *p;
+    }
+  }
+  why[n] = 0;
+  refuse(h, "%s", why);
+}
+
 static flow statement(host *h, const ac_dstmt *s) {
   switch (s->kind) {
   case AC_AS_DECL:
@@ -296,7 +313,7 @@ static flow statement(host *h, const ac_dstmt *s) {
     return GO;
   case AC_AS_IF: return run(h, whole(h, s->value) ? &s->body : &s->orelse);
   case AC_AS_BREAK: return BREAK;
-  case AC_AS_REFUSE: refuse(h, "%s", s->text); return DONE;
+  case AC_AS_REFUSE: refuse_with(h, s); return DONE;
   case AC_AS_LAUNCH: launch(h, s->launch); return h->p->p->phased ? GO : DONE;
   case AC_AS_END: end_path(h, h->p->p->paths.data[s->path]); return DONE;
   case AC_AS_NOTHING: return DONE;

@@ -62,6 +62,9 @@ static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
   x->n = n;
   x->t = AC_NEW_N(s->a, ac_sterm, n);
   if (n) memcpy(x->t, t, (size_t)n * sizeof *t);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < t[i].k; j++)
+      if (s->atoms.data[t[i].atom[j]].nested > x->nested) x->nested = s->atoms.data[t[i].atom[j]].nested;
   return x;
 }
 
@@ -231,7 +234,10 @@ ac_sym *ac_sy_fn(ac_syms *s, ac_symfn fn, ac_sym *x, ac_sym *y) {
   const char *key = ac_sprintf(s->a, "%d(%d,%d)", fn, x->id, y->id);
   ac_sym *z = ac_map_get(s->fns, key);
   if (z) return z;
-  z = ac_sy_of(s, new_atom(s, (ac_satom){.fn = fn, .a = x, .b = y, .lo = INT64_MIN, .hi = INT64_MAX}));
+  int nested = 1 + (x->nested > y->nested ? x->nested : y->nested);
+  if (nested > AC_SYM_NESTED) return ac_sy_fresh(s, "a long chain");
+  z = ac_sy_of(s,
+               new_atom(s, (ac_satom){.fn = fn, .a = x, .b = y, .lo = INT64_MIN, .hi = INT64_MAX, .nested = nested}));
   ac_map_put(s->fns, key, z);
   return z;
 }

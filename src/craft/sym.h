@@ -9,7 +9,9 @@ typedef struct ac_sym ac_sym;
 
 typedef enum { AC_SY_MIN, AC_SY_MAX, AC_SY_FLOORDIV, AC_SY_CDIV, AC_SY_MOD, AC_SY_OPAQUE } ac_symfn;
 
-enum { AC_SYM_DEGREE = 4, AC_SYM_TERMS = 48 };
+/* Functions nest so deep; what goes deeper is a value that nobody knows more of. More than one expression of the language can hold, so
+ * only chains of assignments get there: what walks the values recursively stays far from the end of the stack. */
+enum { AC_SYM_DEGREE = 4, AC_SYM_TERMS = 48, AC_SYM_NESTED = 128 };
 
 /* An unknown of a polynomial. */
 typedef struct {
@@ -20,6 +22,7 @@ typedef struct {
   ac_sym *slo, *shi;    /* symbolic bounds or NULL */
   const ac_cexpr *expr; /* writes it anywhere in its function, or NULL: only through a variable that holds it */
   ac_sym *bound;        /* while a launch is looked at: what it binds this parameter to */
+  int nested;           /* functions inside of each other, this one too */
 } ac_satom;
 
 typedef struct {
@@ -32,6 +35,7 @@ struct ac_sym {
   int id; /* in order of creation */
   int n;
   ac_sterm *t; /* ascending, no zero coefficients */
+  int nested;  /* the most of its atoms */
 };
 
 typedef struct {

@@ -664,6 +664,7 @@ static bool has_no_value(const ac_sig *s) {
 }
 
 static ac_kval unknown_primitive(ac_chk *c, const ac_cexpr *e, const char *name) {
+  if (!ac_chk_first(c, ac_sprintf(c->a, "tl.%s", name))) return none;
   if (ac_chk_cube_name(name)) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->a->loc,
                           "tl.%s: the cube unit, with L1 and L0, is not in the language yet", name);

@@ -128,6 +128,7 @@ typedef struct ac_finfo {
   bool select;
   ac_sym **out_numel;  /* the host: elements of each declared output, else NULL */
   ac_sym ***out_sizes; /* its sizes, where none is a part of another shape */
+  ac_map *said;        /* names and primitives that are not there: each is said once */
 } ac_finfo;
 
 /* x <= y must hold; looked at again for each launch of fn. */
@@ -172,9 +173,10 @@ typedef struct {
   const char *const *tunes;  /* ac_craft_check_opts */
   int n_tunes;
   bool *tune_used;
-  bool changed; /* infer: another round */
-  bool view;    /* the value at work is a bitcast: a name may keep it */
-  ac_cstmt *at; /* the statement at work; NULL: none whose values are those of the state */
+  bool changed;    /* infer: another round */
+  bool view;       /* the value at work is a bitcast: a name may keep it */
+  ac_cstmt *at;    /* the statement at work; NULL: none whose values are those of the state */
+  bool bad_launch; /* a launch has an error: what would follow from its absence is not said */
 } ac_chk;
 
 static inline ac_diags *ac_chk_d(ac_chk *c) {
@@ -231,6 +233,8 @@ bool ac_chk_readable(ac_chk *c, const ac_kval *b, ac_loc loc); /* reports reads 
 void ac_chk_written(ac_chk *c, const ac_kval *b, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc);
 /* An instruction or a copy begins at 32-byte blocks of UB: an error when the part certainly does not, a warning when that is not known. */
 void ac_chk_aligned(ac_chk *c, const ac_kval *b, const ac_cexpr *e);
+/* False once this was said of the function at work: a name that is not there is one mistake, however often it is used. */
+bool ac_chk_first(ac_chk *c, const char *name);
 const char *ac_chk_buf_name(ac_chk *c, int buf);
 
 /* shape.c: parts of buffers with several dimensions, and the primitives that work along axes */

@@ -402,7 +402,16 @@ static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
 
 /* ---- names ---- */
 
+bool ac_chk_first(ac_chk *c, const char *name) {
+  if (c->quiet) return true;
+  if (!c->fn->said) c->fn->said = ac_map_new(c->a);
+  if (ac_map_has(c->fn->said, name)) return false;
+  ac_map_put(c->fn->said, name, c);
+  return true;
+}
+
 static ac_kval unknown_name(ac_chk *c, const ac_cexpr *e) {
+  if (!ac_chk_first(c, e->s)) return none;
   ac_strvec names = {0};
   for (size_t i = 0; i < c->fn->v.len; i++) ac_push(c->a, &names, c->fn->v.data[i].name);
   const char *near = ac_nearest(e->s, names.data, names.len);

@@ -571,6 +571,7 @@ static void run_launch(ac_chk *c, ac_cstmt *s) {
   ac_cexpr *e = s->value;
   const char *name = e->a->a->s;
   ac_cfunc *k = ac_craft_kernel(c->m, name);
+  c->bad_launch = c->bad_launch || !k || c->fn->f->kernel || c->loop_depth;
   if (!k) {
     ac_strvec names = {0};
     for (size_t i = 0; i < c->fns.len; i++)
@@ -588,7 +589,10 @@ static void run_launch(ac_chk *c, ac_cstmt *s) {
   }
   e->a->a->type = AC_CT_KERNEL;
   e->type = AC_CT_NONE;
-  if (!bind_launch(c, e, k)) return;
+  if (!bind_launch(c, e, k)) {
+    c->bad_launch = true;
+    return;
+  }
   ac_kval cores = ac_chk_int(c, e->a->args[0], "the number of blocks");
   int64_t n;
   if (cores.kind == AC_CT_INT && ac_sy_const(cores.sym, &n) && n < 1)
@@ -762,6 +766,7 @@ static bool check_functions(ac_chk *c) {
 }
 
 static void check_launched(ac_chk *c) {
+  if (c->bad_launch) return;
   for (size_t i = 0; i < c->fns.len; i++) {
     bool found = !c->fns.data[i]->f->kernel;
     ac_cfunc *host = ac_craft_host(c->m);

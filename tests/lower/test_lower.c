@@ -491,6 +491,46 @@ static void refusals(void **state) {
   }
 }
 
+/* The program of a page of the error book, "bad" or "good"; NULL: it has none. */
+static char *program_of(ac_arena *a, const char *page, const char *which) {
+  const char *from = strstr(page, ac_sprintf(a, "```python %s\n", which)), *to;
+  if (!from) return NULL;
+  from = strchr(from, '\n') + 1;
+  return (to = strstr(from, "```")) ? ac_strndup(a, from, (size_t)(to - from)) : NULL;
+}
+static bool lowers(work *w, const char *text) {
+  const ac_chip *chip = ac_chip_load(w->a, "ascend910b2", &w->d);
+  ac_diags_source(&w->d, "t.craft", text);
+  ac_cmodule *m = ac_craft_parse(w->a, "t.craft", text, &w->d);
+  return m && ac_craft_check(w->a, m, &(ac_craft_check_opts){.chip = chip}, &w->d) &&
+         ac_lower(w->a, m, &(ac_lower_opts){.op = "t", .op_type = "T", .chip = chip}, &w->d);
+}
+
+/* Every code of the lowering that a program can get has a page. Its good program lowers; its bad one, where one is known, gets the code
+ * and no other error. */
+static void error_book(void **state) {
+  (void)state;
+  for (int code = 0; code < AC_DIAG_COUNT; code++) {
+    const char *name = ac_code_name((ac_code)code);
+    if (strncmp(name, "AC06", 4) != 0 || ac_code_exit((ac_code)code) == AC_INTERNAL) continue;
+    work w;
+    begin(&w);
+    char *page = ac_read_file(w.a, ac_sprintf(w.a, "%s/docs/errors/%s.md", AC_SOURCE_DIR, name), 0, NULL, &w.d);
+    if (!page) fail_msg("%s has no page", name);
+    char *head = ac_sprintf(w.a, "# %s: %s\n", name, ac_code_title((ac_code)code));
+    if (strncmp(page, head, strlen(head)) != 0) fail_msg("the page of %s should begin with %s", name, head);
+    char *good = program_of(w.a, page, "good"), *bad = program_of(w.a, page, "bad");
+    if (!good || !lowers(&w, good) || w.d.list.len) fail_msg("%s: the good program does not lower", name);
+    if (bad) {
+      if (lowers(&w, bad)) fail_msg("%s: the bad program lowers", name);
+      for (size_t i = 0; i < w.d.list.len; i++)
+        if (w.d.list.data[i]->severity == AC_ERROR && w.d.list.data[i]->code != (ac_code)code)
+          fail_msg("%s: the bad program gets %s", name, w.d.list.data[i]->message);
+    }
+    ac_arena_free(w.a);
+  }
+}
+
 static void dumps(void **state) {
   (void)state;
   work w;
@@ -526,8 +566,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(golden),       cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
       cmocka_unit_test(updates),      cmocka_unit_test(placement),     cmocka_unit_test(scalars),
-      cmocka_unit_test(block_counts), cmocka_unit_test(refusals),      cmocka_unit_test(dumps),
-      cmocka_unit_test(bad_names),
+      cmocka_unit_test(block_counts), cmocka_unit_test(refusals),      cmocka_unit_test(error_book),
+      cmocka_unit_test(dumps),        cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -475,7 +475,7 @@ static const example examples[] = {
     {"loss/bce_with_logits", "n n n", "rp", r_bce, 1e-5, 1e-5, 7},
     {"loss/mse_mean", "n n 1|3xn 3xn 1", "ss", r_mse, 1e-5, 0, 7},
     {"loss/smooth_l1_sum", "n n 1|3xn 3xn 1", "ss", r_smooth_l1, 1e-6, 0, 7},
-    {"mask/causal_rows", "7x7 7x7|1x5x5 1x5x5|nx3 nx3|nxn nxn", "r", r_causal, 0, 0, 7},
+    {"mask/causal_rows", "nx3x3 nx3x3|513x513 513x513|7x7 7x7", "r", r_causal, 0, 0, 7},
     {"normalization/batch_norm_inference", "3xn n n n n 3xn|nx5 5 5 5 5 nx5", "rrprr", r_batch_norm, 1e-5, 1e-4, 7},
     {"normalization/layer_norm_welford", "3xn n n 3xn|nx5 5 5 nx5", "rrr", r_layer_norm, 2e-4, 2e-4, 7},
     {"optimizer/adamw_inplace", "n n n n", "rrpr", r_adamw, 1e-3, 1e-4, 7},

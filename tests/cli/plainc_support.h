@@ -217,7 +217,8 @@ static inline bool plain_declared(ac_arena *a, const ac_program *p, ac_shape *to
                                .kind = p->attrs.data[i].type == AC_AT_FLOAT ? AC_ATTR_F : AC_ATTR_I,
                                .f = 0.7,
                                .i = 3};
-  if (!ac_sim_output_shapes(a, p, t, (int)p->tensors.len, attrs, n, &quiet)) return false;
+  const ac_sim_compiled *x = ac_sim_compile(a, p, &quiet);
+  if (!x || !ac_sim_output_shapes(a, x, t, (int)p->tensors.len, attrs, n, &quiet)) return false;
   for (size_t i = 0; i < p->tensors.len; i++) {
     to[i].rank = t[i].rank;
     memcpy(to[i].dim, t[i].shape, sizeof t[i].shape);

@@ -237,7 +237,7 @@ static char *listed(const row *r, bool done) {
   ac_buf o;
   ac_buf_init(&o, b.a);
   for (int k = 0; k < SIZES; k++)
-    if (r->done[k] == done) {
+    if (r->done[k] == done && (done || r->refused[k])) {
       ac_printf(&o, "%s%lld", o.len ? " " : "", (long long)sizes[k]);
       if (!done) ac_printf(&o, " (%s)", r->refused[k]);
     }

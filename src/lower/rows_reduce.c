@@ -13,7 +13,7 @@
 #include "lower/rows.h"
 
 enum { T = 0, ACC = 1, LINE = 2, WIDE = 3, INNER = 4, EIGHTS = 5 }; /* scratch */
-enum { ROWS = 32, LANES = 64, LINES = 256, FEW = 8 };
+enum { ROWS = 32, LANES = 64, LINES = 256, FEW = 8, TOGETHER = 512 };
 
 typedef struct {
   ac_inst op, whole; /* whole AC_INST_COUNT: the last lanes one after another */
@@ -115,6 +115,55 @@ static O one_row(ac_rows *r, way w, O src, X *n, int64_t most, X **width) {
   return acc;
 }
 
+/* The rows of a group, at their pitch in t, are folded by the same instructions, a repeat a row. Returns what is left of each. */
+static X *fold_together(ac_rows *r, way w, O t, X *g, X *apart, X *n, int64_t least) {
+  X *lanes = xi(r, LANES), *c;
+  X *left = ac_rows_decl(r, "acWidth", n), *half = ac_rows_decl(r, "acHalf", xi(r, TOGETHER / 2));
+  ac_ablock *outer = ac_rows_while(r, xb(r, AC_AE_GE, half, xi(r, least)));
+  ac_ablock *body = ac_rows_if(r, xb(r, AC_AE_GT, left, half), NULL);
+  X *over = ac_rows_decl(r, "acCount", xsub(r, left, half));
+  ac_ablock *each = ac_rows_for(r, "acColumn", xi(r, 0), over, lanes, &c);
+  O low = ac_rows_at(r, t, c);
+  ac_rows_rep(r, ac_rows_inst(r, w.op, NULL, 3, low, low, ac_rows_at(r, low, half)), xmin(r, lanes, xsub(r, over, c)),
+              g, apart, apart, apart);
+  ac_rows_end(r, each);
+  ac_rows_set(r, left, half);
+  ac_rows_end(r, body);
+  ac_rows_set(r, half, xover(r, half, 2));
+  ac_rows_end(r, outer);
+  return left;
+}
+
+/* Rows of up to 512 elements, as many at a time as a piece holds. To one element each at `to`, or on to 8 lanes each where no
+ * instruction joins those. */
+static void rows_together(ac_rows *r, way w, O to, O src, X *m, X *step, X *n) {
+  O t = ac_rows_as(r, ac_rows_scratch(r, T, xi(r, AC_ROWS_PIECE)), w.acc);
+  bool whole = w.whole != AC_INST_COUNT;
+  X *lanes = xi(r, LANES), *i, *c;
+  X *pitch = ac_rows_decl(r, "acPitch", xb(r, AC_AE_ALIGN_UP, n, lanes));
+  X *group = ac_rows_decl(r, "acGroup", xb(r, AC_AE_FLOORDIV, xi(r, AC_ROWS_PIECE), pitch));
+  X *apart = ac_rows_blocks(r, &t, pitch);
+  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), m, group, &i);
+  X *g = ac_rows_decl(r, "acRows", xmin(r, group, xsub(r, m, i)));
+  O from = ac_rows_at(r, src, xmul(r, i, step));
+  ac_ablock *body = r->out;
+  if (ac_rows_dtype(r, &src) == w.acc) {
+    ac_rows_for(r, "acColumn", xi(r, 0), n, lanes, &c);
+    ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, t, c), ac_rows_at(r, from, c)),
+                xmin(r, lanes, xsub(r, n, c)), g, apart, ac_rows_blocks(r, &src, step), NULL);
+  } else {
+    ac_rows_for(r, "acNext", xi(r, 0), g, xi(r, 1), &c);
+    widen(r, ac_rows_at(r, t, xmul(r, c, pitch)), ac_rows_at(r, from, xmul(r, c, step)), n);
+  }
+  ac_rows_end(r, body);
+  X *left = fold_together(r, w, t, g, apart, n, whole ? LANES : FEW);
+  O out = ac_rows_at(r, to, whole ? i : xmul(r, i, xi(r, FEW)));
+  ac_arep *p =
+      ac_rows_rep(r, ac_rows_inst(r, whole ? w.whole : AC_I_ROWS, NULL, 2, out, t), left, g, xi(r, 1), apart, NULL);
+  if (whole) p->mode = 2; /* the value alone */
+  ac_rows_end(r, outer);
+}
+
 /* Many rows whose last 8 lanes no instruction joins: those of 256 rows stand together, and go one lane of all rows after another. */
 static void rows_of_eights(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
   int64_t most = ac_rows_most(r, &src);
@@ -122,8 +171,16 @@ static void rows_of_eights(ac_rows *r, way w, O to, O src, X *count, X *step, X 
   X *at, *i, *k, *width;
   ac_ablock *outer = ac_rows_for(r, "acLine", xi(r, 0), count, xi(r, LINES), &at);
   X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, LINES), xsub(r, count, at)));
-  ac_ablock *body = ac_rows_for(r, "acRow", xi(r, 0), m, xi(r, 1), &i);
-  O lanes = one_row(r, w, ac_rows_at(r, src, xmul(r, xadd(r, at, i), step)), n, most, &width);
+  O from = ac_rows_at(r, src, xmul(r, at, step));
+  ac_astmt *few = NULL;
+  ac_ablock *body = r->out;
+  if (w.acc != AC_U32) { /* whose maximum is no single instruction */
+    ac_rows_if(r, xb(r, AC_AE_LE, n, xi(r, TOGETHER)), &few);
+    rows_together(r, w, eights, from, m, step, n);
+    ac_rows_else(r, few);
+  }
+  ac_rows_for(r, "acRow", xi(r, 0), m, xi(r, 1), &i);
+  O lanes = one_row(r, w, ac_rows_at(r, from, xmul(r, i, step)), n, most, &width);
   X *left = most > FEW ? fold(r, w, lanes, width, 32, FEW, 1) : width;
   ac_rows_inst(r, AC_I_COPY, left, 2, ac_rows_at(r, eights, xmul(r, i, xi(r, FEW))), lanes);
   ac_rows_end(r, body);
@@ -144,7 +201,8 @@ static void rows_of_eights(ac_rows *r, way w, O to, O src, X *count, X *step, X 
 static void rows(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
   int64_t most = ac_rows_most(r, &src);
   X *i = NULL, *width;
-  if (w.whole == AC_INST_COUNT && !x_is(count, 1)) {
+  bool many = !x_is(count, 1);
+  if (w.whole == AC_INST_COUNT && many) {
     rows_of_eights(r, w, to, src, count, step, n);
     return;
   }
@@ -163,10 +221,14 @@ static void rows(ac_rows *r, way w, O to, O src, X *count, X *step, X *n) {
     ac_rows_end(r, in);
     ac_rows_else(r, fits);
   }
-  if (!x_is(count, 1)) ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &i);
-  X *at = x_is(count, 1) ? NULL : i;
-  O lanes = one_row(r, w, ac_rows_at(r, src, at ? xmul(r, at, step) : NULL), n, most, &width);
-  join(r, w, ac_rows_at(r, to, at), lanes, width);
+  if (many) {
+    ac_rows_if(r, xb(r, AC_AE_LE, n, xi(r, TOGETHER)), &fits);
+    rows_together(r, w, to, src, count, step, n);
+    ac_rows_else(r, fits);
+    ac_rows_for(r, "acRow", xi(r, 0), count, xi(r, 1), &i);
+  }
+  O lanes = one_row(r, w, ac_rows_at(r, src, many ? xmul(r, i, step) : NULL), n, most, &width);
+  join(r, w, ac_rows_at(r, to, many ? i : NULL), lanes, width);
   ac_rows_end(r, outer);
 }
 

@@ -57,6 +57,7 @@ static ac_sknode *data(maker *k) {
 static ac_sknode *size(maker *k, const ac_cexpr *tensor, int from, int to, bool slice) {
   int t = tensor_of(k, tensor);
   if (t < 0) return data(k);
+  if (slice && to >= 0 && from >= to) return constant(k->s, 1); /* of no dimensions: one element */
   ac_sktensor *x = &k->s->tensors.data[t];
   if (x->declared) return from == 0 && to == AC_SK_END ? x->declared : data(k);
   ac_sknode *n = node(k->s, AC_SK_SIZE, NULL, NULL);

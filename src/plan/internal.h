@@ -45,7 +45,8 @@ struct pl_ctx {
   const ac_chip *chip;
   ac_diags *d;
   ac_cbuild b;
-  pl_names names; /* host parameters and locals */
+  pl_names names;       /* host parameters and locals */
+  pl_names local_names; /* of numbers that stages keep in the host function: tile, units */
   AC_VEC(pl_tensor) tensors;
   AC_VEC(pl_stage) stages; /* in the order of their launches */
   ac_map *stage_names;

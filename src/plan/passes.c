@@ -5,54 +5,10 @@
  * what it has seen of its elements in an accumulator, so that no tile waits for a scalar, and one reduction a unit joins the lanes. Where
  * they are kept (columns), every lane is a result of its own and nothing has to be joined. All other dimensions are loops.
  */
-#include "plan/reduce.h"
+#include "plan/passes.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* A buffer of the kernel. */
-typedef struct {
-  const char *name;
-  ac_dtype dtype;
-  bool mask, loaded, stored;
-  bool narrow;   /* one number, not a tile */
-  int leaf, out; /* whose copy it is; -1 */
-} kbuf;
-
-/* Code between loads and stores: of one tile, or of the numbers of a unit. */
-typedef struct {
-  vir q;
-  bool kept; /* the numbers of a unit */
-  int level;
-  pv *map; /* by register of the graph */
-  bool any;
-} part;
-
-typedef struct {
-  pl_ctx *p;
-  pl_chain c;
-  pl_names *names; /* of the kernel */
-  red_space space;
-  red_build build;
-  red_graph g;
-  AC_VEC(int) outs;
-  const char **out_ptr;
-  const char *kernel;
-  bool rows; /* the lanes are reduced */
-  int lanes; /* their group; -1 when there is none */
-  bool *live, *constant;
-  const char **home, **acc, **text; /* by register: buffers and scalars of what has one value a unit */
-  bool *wanted;                     /* by register: read by another part */
-  bool *text_wanted;
-  AC_VEC(kbuf) bufs;
-  AC_VEC(int) temps;                                             /* buffers that parts share */
-  part *full, *kept;                                             /* by level */
-  bool leaf_in_unit[PL_MAX_LEAVES], leaf_in_loop[PL_MAX_LEAVES]; /* scalars: where they are read */
-  bool used[PL_MAX_RANK];                                        /* groups whose sizes the kernel needs */
-  bool index[PL_MAX_RANK];                                       /* groups whose position has a name */
-  int64_t tile;
-  int line; /* elements of the shortest result in 64 bytes */
-} red;
 
 static bool is_reg(const pv *a) {
   return a->kind == PV_VEC || a->kind == PV_MASK;
@@ -208,7 +164,7 @@ static int vector_of(red *r, part *t, int reg) {
   return pv_vec(&t->q, x, reg_of(r, reg)->dtype).reg;
 }
 
-static bool is_full_out(const red *r, size_t o) {
+bool red_full_out(const red *r, size_t o) {
   return red_varies(&r->g, r->c.v.outs.data[o].reg) || !r->g.reduced;
 }
 
@@ -230,7 +186,7 @@ static void full_part(red *r, int level) {
   }
   for (size_t o = 0; o < r->c.v.outs.len; o++) {
     int reg = r->c.v.outs.data[o].reg;
-    if (!is_full_out(r, o) || r->g.level[reg] != level) continue;
+    if (!red_full_out(r, o) || r->g.level[reg] != level) continue;
     vir_output(&t->q, vector_of(r, t, reg), r->c.v.outs.data[o].dtype);
     t->q.outs.data[t->q.outs.len - 1].index = (int)o;
     t->any = true;
@@ -241,7 +197,7 @@ static void full_part(red *r, int level) {
 static void kept_part(red *r, int level) {
   part *t = new_part(r, true, level);
   for (size_t o = 0; o < r->c.v.outs.len; o++)
-    if (!is_full_out(r, o)) r->wanted[r->c.v.outs.data[o].reg] = true;
+    if (!red_full_out(r, o)) r->wanted[r->c.v.outs.data[o].reg] = true;
   for (size_t reg = 0; reg < r->c.v.regs.len; reg++) {
     int i = (int)reg;
     if (!r->wanted[i] || red_varies(&r->g, i) || r->g.level[i] != level || is_reduction(r, i)) continue;
@@ -257,6 +213,13 @@ static void kept_part(red *r, int level) {
     t->any = true;
   }
   r->kept[level] = *t;
+}
+
+uint64_t red_kept_groups(const red *r) {
+  uint64_t m = 0;
+  for (int q = 0; q < r->c.n_groups; q++)
+    if (!r->c.groups[q].cls) m |= UINT64_C(1) << q;
+  return m;
 }
 
 /* ---- buffers ---- */
@@ -319,357 +282,6 @@ static void assign(red *r, part *t) {
   }
 }
 
-/* ---- positions in memory ---- */
-
-static bool kept_outer(const red *r, int q) {
-  return !r->c.groups[q].cls && q != r->lanes;
-}
-static bool reduced_outer(const red *r, int q) {
-  return r->c.groups[q].cls && q != r->lanes;
-}
-
-static int count_groups(const red *r, bool (*is)(const red *, int)) {
-  int n = 0;
-  for (int q = 0; q < r->c.n_groups; q++) n += is(r, q);
-  return n;
-}
-
-/* Position along group q, outside of the lanes. */
-static const char *position(red *r, int q) {
-  bool kept = kept_outer(r, q);
-  if (count_groups(r, kept ? kept_outer : reduced_outer) == 1) return kept ? (r->rows ? "unit" : "outer") : "r";
-  r->index[q] = true;
-  return ac_sprintf(r->p->a, "%s_%d", kept ? "unit" : "r", q);
-}
-
-/* Elements of a tensor with the groups `has` between two positions along group q. */
-static const char *stride(red *r, uint64_t has, int q) {
-  const char *s = NULL;
-  for (int i = q + 1; i < r->c.n_groups; i++) {
-    if (!(has >> i & 1)) continue;
-    r->used[i] = true;
-    s = s ? ac_sprintf(r->p->a, "%s * %s", s, r->c.groups[i].name) : r->c.groups[i].name;
-  }
-  return s;
-}
-
-/* Where the tile begins: of a tensor that varies along the groups `has`; `lane` is the first lane's position, or NULL. */
-static const char *address(red *r, uint64_t has, const char *lane) {
-  const char *sum = NULL;
-  for (int q = 0; q < r->c.n_groups; q++) {
-    if (!(has >> q & 1)) continue;
-    const char *t = q == r->lanes ? lane : position(r, q), *s = q == r->lanes ? NULL : stride(r, has, q);
-    if (!t) continue;
-    if (s) t = ac_sprintf(r->p->a, "%s * %s", t, s);
-    sum = sum ? ac_sprintf(r->p->a, "%s + %s", sum, t) : t;
-  }
-  return sum ? sum : "0";
-}
-
-/* ---- the kernel's text ---- */
-
-static const char *lane_start(const red *r) {
-  return r->rows ? "i" : "lane";
-}
-
-static const char *tile_of(red *r, uint64_t has) {
-  if (r->lanes < 0) return address(r, has, NULL);
-  return ac_sprintf(r->p->a, "%s + tl.arange(0, count)", address(r, has, lane_start(r)));
-}
-
-static uint64_t kept_groups(const red *r) {
-  uint64_t m = 0;
-  for (int q = 0; q < r->c.n_groups; q++)
-    if (!r->c.groups[q].cls) m |= UINT64_C(1) << q;
-  return m;
-}
-
-static void names_of_positions(red *r, bool (*is)(const red *, int), const char *whole) {
-  const char *below = NULL;
-  for (int q = r->c.n_groups - 1; q >= 0; q--) {
-    if (!is(r, q)) continue;
-    bool outermost = true;
-    for (int k = 0; k < q; k++) outermost &= !is(r, k);
-    const char *t = below ? ac_sprintf(r->p->a, "%s // (%s)", whole, below) : whole;
-    if (!outermost) t = ac_sprintf(r->p->a, "%s %% %s", t, r->c.groups[q].name);
-    if (r->index[q]) pl_let(r->p, ac_sprintf(r->p->a, "%s_%d", is == kept_outer ? "unit" : "r", q), "%s", t);
-    below = below ? ac_sprintf(r->p->a, "%s * %s", r->c.groups[q].name, below) : r->c.groups[q].name;
-  }
-}
-
-static void scalar_lets(red *r, const bool *which) {
-  for (int k = 0; k < r->c.n_leaves; k++)
-    if (which[k])
-      pl_let(r->p, r->c.leaves[k].scalar, "tl.extract_scalar(%s, %s)", r->c.leaves[k].ptr,
-             address(r, r->c.leaves[k].has, NULL));
-}
-
-static void kept_code(red *r, int level) {
-  part *t = &r->kept[level];
-  ac_cbuild *b = &r->p->b;
-  bool loads = false;
-  for (size_t i = 0; i < r->c.v.regs.len && level == 0; i++) {
-    int leaf = r->c.v.regs.data[i].leaf;
-    if (leaf < 0 || !r->home[i]) continue;
-    if (!loads) ac_cb_with(b, AC_STAGE_COPYIN);
-    loads = true;
-    pl_load(r->p, r->c.leaves[leaf].ptr, tile_of(r, r->c.leaves[leaf].has), r->home[i]);
-  }
-  if (loads) ac_cb_end(b);
-  if (t->q.ops.len) {
-    ac_cb_with(b, AC_STAGE_COMPUTE);
-    vir_compute(&t->q, r->rows || r->lanes < 0 ? "1" : "count", true);
-    ac_cb_end(b);
-  }
-  for (size_t i = 0; i < r->c.v.regs.len; i++)
-    if (r->text_wanted[i] && r->g.level[i] == level) pl_let(r->p, r->text[i], "tl.extract_scalar(%s, 0)", r->home[i]);
-  bool stores = false;
-  for (size_t o = 0; o < r->c.v.outs.len; o++) {
-    int reg = r->c.v.outs.data[o].reg;
-    if (is_full_out(r, o) || r->g.level[reg] != level) continue;
-    if (!stores) ac_cb_with(b, AC_STAGE_COPYOUT);
-    stores = true;
-    ac_cexpr *call = ac_ce_tl(b, "store", 2,
-                              ac_ce_parse(b, "%s + %s", r->out_ptr[o],
-                                          r->rows ? address(r, kept_groups(r), NULL) : tile_of(r, kept_groups(r))),
-                              ac_ce_name(b, r->home[reg]));
-    if (r->rows) ac_ce_kwarg(b, call, "count", ac_ce_int(b, 1));
-    ac_cb_call(b, call);
-  }
-  if (stores) ac_cb_end(b);
-}
-
-static void start_accumulators(red *r, int level) {
-  ac_cbuild *b = &r->p->b;
-  bool any = false;
-  for (size_t i = 0; i < r->c.v.ops.len; i++) {
-    const vir_op *o = &r->c.v.ops.data[i];
-    red_kind k = red_kind_of(o->prim);
-    if (k == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
-    if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
-    any = true;
-    pv id = red_identity(k, reg_of(r, o->dst)->dtype);
-    ac_cexpr *call = ac_ce_tl(b, "duplicate", 1, ac_ce_name(b, r->rows ? r->acc[o->dst] : r->home[o->dst]));
-    bool whole = ac_dtypes[reg_of(r, o->dst)->dtype].cls != AC_FLOATING;
-    ac_ce_kwarg(b, call, NULL, whole ? ac_ce_int(b, (int64_t)id.num) : ac_ce_float(b, id.num));
-    ac_ce_kwarg(b, call, "count", ac_ce_name(b, r->rows ? "wide" : "count"));
-    ac_cb_call(b, call);
-  }
-  if (any) ac_cb_end(b);
-}
-
-static void join_lanes(red *r, int level) {
-  ac_cbuild *b = &r->p->b;
-  bool any = false;
-  for (size_t i = 0; i < r->c.v.ops.len && r->rows; i++) {
-    const vir_op *o = &r->c.v.ops.data[i];
-    if (red_kind_of(o->prim) == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
-    if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
-    any = true;
-    ac_cexpr *call = ac_ce_tl(b, o->prim, 2, ac_ce_name(b, r->home[o->dst]), ac_ce_name(b, r->acc[o->dst]));
-    ac_cb_call(b, ac_ce_kwarg(b, call, "count", ac_ce_name(b, "wide")));
-  }
-  if (any) ac_cb_end(b);
-}
-
-/* Is the leaf loaded by the part? */
-static const vir_buf *loaded_by(const part *t, int leaf) {
-  for (size_t i = 0; i < t->q.bufs.len; i++)
-    if (t->q.bufs.data[i].owner_leaf == leaf) return &t->q.bufs.data[i];
-  return NULL;
-}
-
-static void tile_code(red *r, part *t) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  bool any = false;
-  for (int k = 0; k < r->c.n_leaves; k++) {
-    const vir_buf *x = loaded_by(t, k);
-    if (!x) continue;
-    if (!any) ac_cb_with(b, AC_STAGE_COPYIN);
-    any = true;
-    pl_load(p, r->c.leaves[k].ptr, tile_of(r, r->c.leaves[k].has), x->name);
-  }
-  if (any) ac_cb_end(b);
-  if (t->q.ops.len) {
-    ac_cb_with(b, AC_STAGE_COMPUTE);
-    vir_compute(&t->q, "count", true);
-    ac_cb_end(b);
-  }
-  if (!t->q.outs.len) return;
-  ac_cb_with(b, AC_STAGE_COPYOUT);
-  for (size_t o = 0; o < t->q.outs.len; o++)
-    pl_store(p, r->out_ptr[t->q.outs.data[o].index], tile_of(r, (UINT64_C(1) << r->c.n_groups) - 1),
-             t->q.bufs.data[t->q.outs.data[o].buf].name);
-  ac_cb_end(b);
-}
-
-static bool reads_scalars(const red *r) {
-  for (int k = 0; k < r->c.n_leaves; k++)
-    if (r->leaf_in_loop[k]) return true;
-  return false;
-}
-
-static void pass(red *r, int level) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  start_accumulators(r, level);
-  bool outer = count_groups(r, reduced_outer) > 0;
-  if (outer) {
-    ac_cb_for(b, "r", ac_ce_int(b, 0), ac_ce_name(b, "reps"), NULL);
-    names_of_positions(r, reduced_outer, "r");
-  }
-  if (reads_scalars(r)) scalar_lets(r, r->leaf_in_loop);
-  if (r->rows) {
-    ac_cb_for(b, "i", ac_ce_int(b, 0), ac_ce_name(b, r->c.groups[r->lanes].name), ac_ce_name(b, "tile"));
-    pl_let(p, "count", "min(tile, %s - i)", r->c.groups[r->lanes].name);
-  }
-  tile_code(r, &r->full[level]);
-  if (r->rows) ac_cb_end(b);
-  if (outer) ac_cb_end(b);
-  join_lanes(r, level);
-}
-
-/* What the kernel's text will name, found by writing the addresses once. */
-static void mark_positions(red *r) {
-  uint64_t all = (UINT64_C(1) << r->c.n_groups) - 1;
-  for (int k = 0; k < r->c.n_leaves; k++) (void)address(r, r->c.leaves[k].has, "i");
-  for (size_t o = 0; o < r->c.v.outs.len; o++) (void)address(r, is_full_out(r, o) ? all : kept_groups(r), "i");
-  if (r->lanes >= 0) r->used[r->lanes] = true;
-  for (int q = 0; q < r->c.n_groups; q++) /* sizes that take a number apart */
-    if (r->index[q])
-      for (int k = 0; k < r->c.n_groups; k++)
-        if (r->c.groups[k].cls == r->c.groups[q].cls && k != r->lanes) r->used[k] = true;
-}
-
-static void params(red *r) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  for (int k = 0; k < r->c.n_leaves; k++)
-    ac_cb_param(b, r->c.leaves[k].ptr, pl_tensor_type(p, r->c.leaves[k].v->dtype));
-  for (size_t o = 0; o < r->outs.len; o++)
-    ac_cb_param(b, r->out_ptr[o], pl_tensor_type(p, p->tensors.data[r->outs.data[o]].v->dtype));
-  ac_cb_param(b, "units", NULL);
-  for (int q = 0; q < r->c.n_groups; q++)
-    if (r->used[q]) ac_cb_param(b, r->c.groups[q].name, NULL);
-  if (count_groups(r, reduced_outer)) ac_cb_param(b, "reps", NULL);
-  if (!r->rows && r->lanes >= 0) {
-    ac_cb_param(b, "parts", NULL);
-    ac_cb_param(b, "width", NULL);
-  }
-  ac_cb_param(b, "per_core", NULL);
-  ac_cb_param(b, "tile", NULL);
-  for (size_t i = 0; i < r->c.scalars.len; i++) ac_cb_param(b, r->c.scalars.data[i].name, NULL);
-}
-
-static void alloc(red *r) {
-  for (size_t i = 0; i < r->bufs.len; i++) {
-    const kbuf *k = &r->bufs.data[i];
-    pl_alloc(r->p, k->name, k->narrow ? "64" : "tile", k->mask ? AC_MASK : k->dtype, false);
-  }
-}
-
-static void kernel(red *r) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  ac_cfunc *f = ac_cb_func(b, r->kernel, true);
-  f->doc = r->rows ? "A unit is one set of elements that are reduced to one; lanes take turns on its elements."
-                   : "A unit is `width` neighbouring kept positions, each on a lane of its own.";
-  mark_positions(r);
-  params(r);
-  pl_let(p, "pid", "tl.program_id(0)");
-  pl_let(p, "first", "pid * per_core");
-  pl_let(p, "last", "min(first + per_core, units)");
-  alloc(r);
-  if (r->rows) pl_let(p, "wide", "min(tile, max(1, %s))", r->c.groups[r->lanes].name);
-  ac_cb_for(b, "unit", ac_ce_name(b, "first"), ac_ce_name(b, "last"), NULL);
-  if (!r->rows && r->lanes >= 0) {
-    pl_let(p, "lane", "unit %% parts * width");
-    pl_let(p, "count", "min(width, %s - lane)", r->c.groups[r->lanes].name);
-    pl_let(p, "outer", "unit // parts");
-    names_of_positions(r, kept_outer, "outer");
-  } else
-    names_of_positions(r, kept_outer, "unit");
-  scalar_lets(r, r->leaf_in_unit);
-  for (int l = 0; l <= r->g.levels; l++) {
-    kept_code(r, l);
-    if (r->full[l].any) pass(r, l);
-  }
-  ac_cb_end(b);
-}
-
-/* ---- the host function ---- */
-
-static const char *product(red *r, bool (*is)(const red *, int)) {
-  const char *s = NULL;
-  for (int q = 0; q < r->c.n_groups; q++)
-    if (is(r, q)) s = s ? ac_sprintf(r->p->a, "%s * %s", s, r->c.groups[q].name) : r->c.groups[q].name;
-  return s ? s : "1";
-}
-
-static void host_rows(red *r) {
-  pl_ctx *p = r->p;
-  pl_let(p, "units", "%s", product(r, kept_outer));
-  pl_note(p,
-          "Core partitioning: whole units, the same number for every core; when a core has many, a multiple of %d, "
-          "so that no two cores "
-          "write into one 64-byte line.",
-          r->line);
-  pl_let(p, "per_core", "max(1, tl.cdiv(units, tl.num_cores()))");
-  ac_cb_if(&p->b, ac_ce_parse(&p->b, "per_core >= %d", 8 * r->line));
-  pl_let(p, "per_core", "tl.align_up(per_core, %d)", r->line);
-  ac_cb_end(&p->b);
-  pl_let(p, "tile", "%lld", (long long)r->tile);
-}
-
-static void host_columns(red *r) {
-  pl_ctx *p = r->p;
-  const char *inner = r->c.groups[r->lanes].name;
-  pl_let(p, "tile", "%lld", (long long)r->tile);
-  pl_note(p, "Core partitioning: outer positions times parts of the inner dimensions; with few outer positions the "
-             "parts are narrower than "
-             "UB allows, so that every core gets one.");
-  pl_let(p, "outer", "%s", product(r, kept_outer));
-  pl_let(p, "wanted", "tl.cdiv(tl.num_cores(), max(1, outer))");
-  pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(%s, wanted), %d)))", r->line, inner, r->line);
-  pl_let(p, "parts", "max(1, tl.cdiv(%s, width))", inner);
-  pl_let(p, "units", "min(outer, outer * %s) * parts", inner);
-  pl_let(p, "per_core", "max(1, tl.cdiv(units, tl.num_cores()))");
-}
-
-static void launch(red *r) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  AC_VEC(ac_cexpr *) v = {0};
-  for (int k = 0; k < r->c.n_leaves; k++)
-    ac_push(p->a, &v, ac_ce_name(b, p->tensors.data[r->c.leaves[k].tensor].name));
-  for (size_t o = 0; o < r->outs.len; o++) ac_push(p->a, &v, ac_ce_name(b, p->tensors.data[r->outs.data[o]].name));
-  ac_push(p->a, &v, ac_ce_name(b, "units"));
-  for (int q = 0; q < r->c.n_groups; q++)
-    if (r->used[q]) ac_push(p->a, &v, ac_ce_parse(b, q == r->lanes ? "%s" : "max(1, %s)", r->c.groups[q].name));
-  if (count_groups(r, reduced_outer)) ac_push(p->a, &v, ac_ce_parse(b, "%s", product(r, reduced_outer)));
-  if (!r->rows && r->lanes >= 0) {
-    ac_push(p->a, &v, ac_ce_name(b, "parts"));
-    ac_push(p->a, &v, ac_ce_name(b, "width"));
-  }
-  ac_push(p->a, &v, ac_ce_name(b, "per_core"));
-  ac_push(p->a, &v, ac_ce_name(b, "tile"));
-  for (size_t i = 0; i < r->c.scalars.len; i++) ac_push(p->a, &v, ac_ce_parse(b, "%s", r->c.scalars.data[i].host));
-  ac_cb_launch(b, r->kernel, ac_ce_parse(b, "max(1, tl.cdiv(units, per_core))"), (int)v.len, v.data);
-}
-
-static void host(pl_ctx *p, void *self) {
-  red *r = self;
-  for (size_t o = 0; o < r->outs.len; o++) pl_declare(p, r->outs.data[o]);
-  for (int q = 0; q < r->c.n_groups; q++) pl_let(p, r->c.groups[q].name, "%s", r->c.groups[q].size);
-  chain_checks(&r->c);
-  if (r->rows)
-    host_rows(r);
-  else
-    host_columns(r);
-  launch(r);
-}
-
 /* ---- building ---- */
 
 static bool own(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
@@ -729,7 +341,7 @@ static void spread_outs(red *r, uint64_t all) {
   vir *v = &r->c.v;
   for (size_t o = 0; o < v->outs.len; o++) {
     bool full = v->outs.data[o].index;
-    uint64_t want = full ? all : kept_groups(r);
+    uint64_t want = full ? all : red_kept_groups(r);
     int reg = v->outs.data[o].reg;
     if ((v->regs.data[reg].axes & want) != want) {
       reg = vir_emit(v, "vcopy", v->regs.data[reg].dtype, 1, (pv){.kind = PV_VEC, .reg = reg});
@@ -827,7 +439,7 @@ static void parts(red *r) {
     assign(r, &r->full[l]);
   }
   for (size_t o = 0; o < r->c.v.outs.len; o++) {
-    kbuf *k = is_full_out(r, o) ? NULL : find_buf(r, r->home[r->c.v.outs.data[o].reg]);
+    kbuf *k = red_full_out(r, o) ? NULL : find_buf(r, r->home[r->c.v.outs.data[o].reg]);
     if (k) k->stored = true;
   }
 }
@@ -857,7 +469,8 @@ bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs
   parts(r);
   if (!choose_tile(r)) return false;
   r->kernel = ac_sprintf(p->a, "%s_kernel", pl_stage_name(p, outs[0]));
-  kernel(r);
-  pl_stage_host(p, ac_sprintf(p->a, "%s and what follows from it.", ac_op_info(n->op)->id), host, r);
+  r->alone = !p->nesting && !p->stages.len && (size_t)n_outs == p->g->outputs.len;
+  red_kernels(r);
+  pl_stage_host(p, ac_sprintf(p->a, "%s and what follows from it.", ac_op_info(n->op)->id), red_host, r);
   return true;
 }

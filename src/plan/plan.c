@@ -17,7 +17,8 @@ static const char *const reserved[] = {
     "min",   "max",      "range", "float",  "int",   "bool",     "len",     "ascend_kernel", "pid",
     "start", "end",      "count", "offs",   "tile",  "per_core", "n_cores", "row",           "lo",
     "hi",    "i",        "col",   "unit",   "units", "first",    "last",    "outer",         "parts",
-    "width", "wanted",   "lane",  "wide",   "reps",  "r"};
+    "width", "wanted",   "lane",  "wide",   "reps",  "r",        "part",    "tiles",         "trips",
+    "t"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};
@@ -286,6 +287,7 @@ ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diag
     return NULL;
   }
   name_parameters(&p);
+  p.local_names = (pl_names){.a = a, .used = ac_map_new(a)};
   head(&p);
   if (!pl_outputs(&p)) return NULL;
   write_host(&p);

@@ -205,7 +205,19 @@ static ac_cfit fit(ac_chk *c, const ac_klaunch *l, bool report) {
   return verdict;
 }
 
+/* Buffers whose bytes no other has: each is at least one of the pipe's. Slots and scratch come on top (lower.c). */
+static void count_buffers(ac_chk *c, const ac_cfunc *k) {
+  int n = 0;
+  for (size_t i = 0; i < k->buffers.len; i++) n += !k->buffers.data[i]->home;
+  if (n <= AC_PIPE_BUFFERS) return;
+  ac_diag *g = ac_error(c->diags, AC0528, k->loc, "'%s' has %d buffers with bytes of their own; a kernel may have %d",
+                        k->name, n, AC_PIPE_BUFFERS);
+  ac_help(c->diags, g, "take rows of one buffer with two dimensions, b[i], in place of many buffers");
+}
+
 void ac_chk_launches(ac_chk *c) {
+  for (size_t i = 0; i < c->fns.len; i++)
+    if (c->fns.data[i]->f->kernel) count_buffers(c, c->fns.data[i]->f);
   for (size_t i = 0; i < c->obligs.len; i++) look_at(c, &c->obligs.data[i]);
   for (size_t i = 0; c->chip && i < c->launches.len; i++) {
     const ac_klaunch *l = &c->launches.data[i];

@@ -125,6 +125,11 @@ typedef enum {
   AC_PIPE_FIX,
   AC_PIPE_COUNT
 } ac_pipe;
+/* What a kernel's pipe has: ids of one kind of event that may be live at once (ids 0 to 7: asc-devkit docs/zh, SetFlag and
+ * AllocEventID), and buffers that InitBuffer may make, each slot of a queue counting (CANN 8.1 basic_api, kernel_macros.h,
+ * QBUF_MAX_LEN; asc-devkit docs/zh, InitBuffer). */
+enum { AC_EVENT_IDS = 8, AC_PIPE_BUFFERS = 64 };
+
 /* Cycles a 256-byte repeat, by class (research: msKPP, pto-isa); values live in the chip file. */
 typedef enum { AC_COST_ONE, AC_COST_TWO, AC_COST_FUNC, AC_COST_DIV, AC_COST_REDUCE, AC_COST_SELECT } ac_cost;
 enum {

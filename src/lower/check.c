@@ -96,7 +96,20 @@ int ac_lower_events(const ac_abuffer *b, ac_amem kind) {
 }
 /* A tensor that is loaded and stored takes an event of MTE3_MTE2 for a flag. */
 int ac_lower_event_limit(ac_amem kind) {
-  return kind == AC_MEM_UPDATE ? 7 : 8;
+  return kind == AC_MEM_UPDATE ? AC_EVENT_IDS - 1 : AC_EVENT_IDS;
+}
+
+int ac_lower_held(const ac_akernel *k, ac_event e) {
+  static const struct {
+    ac_event event;
+    ac_amem kind;
+  } of[] = {{AC_EV_MTE2_V, AC_MEM_VECIN},  {AC_EV_V_MTE2, AC_MEM_VECIN},     {AC_EV_V_MTE3, AC_MEM_VECOUT},
+            {AC_EV_MTE3_V, AC_MEM_VECOUT}, {AC_EV_MTE2_MTE3, AC_MEM_UPDATE}, {AC_EV_MTE3_MTE2, AC_MEM_UPDATE}};
+  int n = 0;
+  for (size_t i = 0; i < AC_COUNT(of); i++)
+    for (size_t j = 0; of[i].event == e && j < k->buffers.len; j++)
+      n += ac_lower_events(&k->buffers.data[j], of[i].kind);
+  return n;
 }
 
 static void check_place(check *c) {
@@ -124,7 +137,7 @@ static void check_place(check *c) {
       sum += events;
       pinned |= events && b->pinned;
     }
-    if (sum > 8 && !pinned)
+    if (sum > AC_EVENT_IDS && !pinned)
       fail(c, "the %s queues of '%s' hold %d slots; there are 8 events", kinds[n].name, k->name, sum);
   }
 }
@@ -420,6 +433,7 @@ static void aligned(void *user, ac_astmt *s) {
 /* A flag of the event among those that stand directly before statement i (`after`: behind it). */
 static bool flagged(const ac_ablock *b, size_t i, bool after, ac_event e) {
   for (size_t k = i; after ? ++k < b->len : k-- > 0;) {
+    if (b->data[k] && b->data[k]->kind == AC_AS_BARRIER) return true; /* in place of a flag that has no id */
     if (!b->data[k] || b->data[k]->kind != AC_AS_FLAG) return false;
     if (b->data[k]->event == e) return true;
   }
@@ -453,6 +467,8 @@ static void flags_around(check *c, const ac_ablock *b) {
   for (size_t i = 0; i < b->len; i++) {
     const ac_astmt *s = b->data[i];
     if (!s) continue;
+    if (s->kind == AC_AS_FLAG && ac_lower_held(c->k, s->event) >= AC_EVENT_IDS)
+      fail(c, "a flag of %s has no id: queues may hold all %d", ac_event_names[s->event], AC_EVENT_IDS);
     flags_around(c, &s->body);
     flags_around(c, &s->orelse);
     if (s->kind == AC_AS_GETVALUE && s->n_ops && !flagged(b, i, false, AC_EV_V_S))

@@ -164,6 +164,8 @@ bool ac_is_tensor_expr(const ac_cexpr *e); /* tensor or workspace name of the ho
  * unit; VECOUT: between that and MTE3; UPDATE: between MTE2 and MTE3 (check.c). */
 int ac_lower_events(const ac_abuffer *b, ac_amem kind);
 int ac_lower_event_limit(ac_amem kind);
+/* Ids of an event that the queues of a kernel may hold at once (check.c). */
+int ac_lower_held(const ac_akernel *k, ac_event e);
 
 /* apart.c: the kernel loads and stores this tensor, and no trip of its loop touches what another one does. */
 bool ac_lower_apart(ac_arena *a, const ac_akernel *k, int gm);

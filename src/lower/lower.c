@@ -39,6 +39,24 @@ static bool usable(const char *s) {
   return true;
 }
 
+/* Buffers of the pipe, each slot of a queue counting; scratch included. Second slots go first, from the last queue on. */
+static bool few_buffers(ac_lower_ctx *c, ac_akernel *k) {
+  int n = 0;
+  for (size_t i = 0; i < k->buffers.len; i++)
+    if (!k->buffers.data[i].home) n += k->buffers.data[i].depth;
+  for (size_t i = k->buffers.len; i-- > 0;) {
+    ac_abuffer *b = &k->buffers.data[i];
+    bool queue = b->mem == AC_MEM_VECIN || b->mem == AC_MEM_VECOUT || b->mem == AC_MEM_BIND;
+    for (; queue && !b->pinned && b->depth > 1 && n > AC_PIPE_BUFFERS; n--) b->depth--;
+  }
+  if (n <= AC_PIPE_BUFFERS) return true;
+  ac_diag *x = ac_error(c->d, AC0528, k->loc,
+                        "'%s' takes %d buffers of the pipe, scratch and slots of queues included; there are %d",
+                        k->name, n, AC_PIPE_BUFFERS);
+  ac_help(c->d, x, "take rows of one buffer with two dimensions, b[i], in place of many buffers");
+  return false;
+}
+
 ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, ac_diags *d) {
   ac_lower_ctx c = {.a = a, .m = m, .o = o, .d = d};
   const ac_cfunc *host = ac_craft_host(m);
@@ -71,6 +89,8 @@ ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, a
       return NULL;
     }
   }
+  for (size_t i = 0; i < p->kernels.len; i++)
+    if (!few_buffers(&c, p->kernels.data[i])) return NULL;
   if (o->dump && o->dump_after && !strcmp(o->dump_after, "memory")) fputs(ac_air_memory(a, p), o->dump);
   return p;
 }

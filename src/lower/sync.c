@@ -12,6 +12,8 @@
  *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left; the scalar unit's cache is emptied behind it, where
  *                            it reads what the kernel stores, and at the head of a later launch that reads what an earlier one stored
  *
+ * A flag whose event has no free id, since queues may hold all 8, becomes a barrier of all units.
+ *
  * Vector after vector needs no PipeBarrier<PIPE_V>: the vendor compiler inserts it (automatic synchronisation is on by default and
  * covers that pair; research: asc-devkit docs). Flags are set and awaited on the spot, so every path is right. */
 #include "lower/internal.h"
@@ -154,6 +156,27 @@ static void block(syncer *y, ac_ablock *b) {
   *b = out;
 }
 
+/* Queues may hold every id of an event: its flags have none, and FetchEventID would take one that is in use. A barrier of all units orders
+ * what the flag would. */
+static void without_id(void *user, ac_astmt *s) {
+  const syncer *y = user;
+  if (s->kind != AC_AS_FLAG || ac_lower_held(y->k, s->event) < AC_EVENT_IDS) return;
+  s->kind = AC_AS_BARRIER;
+}
+
+/* One barrier behind another orders nothing more. */
+static void join_barriers(ac_ablock *b) {
+  size_t w = 0;
+  for (size_t i = 0; i < b->len; i++) {
+    ac_astmt *s = b->data[i];
+    join_barriers(&s->body);
+    join_barriers(&s->orelse);
+    if (s->kind == AC_AS_BARRIER && w && b->data[w - 1]->kind == AC_AS_BARRIER) continue;
+    b->data[w++] = s;
+  }
+  b->len = w;
+}
+
 bool ac_lower_sync(ac_lower_ctx *c) {
   for (size_t i = 0; i < c->p->kernels.len; i++) {
     syncer y = {.a = c->a, .k = c->p->kernels.data[i], .cached = -1};
@@ -163,6 +186,8 @@ bool ac_lower_sync(ac_lower_ctx *c) {
     for (size_t m = 0; m < y.k->methods.len; m++) {
       y.fresh.len = 0;
       block(&y, &y.k->methods.data[m].body);
+      ac_as_walk(&y.k->methods.data[m].body, without_id, &y);
+      join_barriers(&y.k->methods.data[m].body);
     }
     if (y.cached >= 0 && follows(c->p, y.k, y.cached)) {
       ac_ablock *process = &y.k->methods.data[0].body, all = {0};

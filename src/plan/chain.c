@@ -352,31 +352,23 @@ bool chain_finish(pl_chain *c, const ac_value *v, pv x) {
   vir *q = &c->v;
   int reg;
   if (v->dtype == AC_F64) return no(c, v, "the vector unit has no float64; the result must be float32 or narrower");
-  if (v->dtype == AC_BOOL || v->dtype == AC_U8 || v->dtype == AC_I8) {
-    ac_dtype byte = v->dtype == AC_I8 ? AC_I8 : AC_U8;
-    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == byte)
+  if (v->dtype == AC_BOOL) {
+    if (x.kind == PV_VEC && q->regs.data[x.reg].dtype == AC_U8)
       reg = x.reg;
     else {
-      if (v->dtype != AC_BOOL) return no(c, v, "arithmetic on bytes is not covered");
-      if (x.kind == PV_NUM)
-        x = pv_num(x.num != 0);
-      else
-        x = pv_mask(q, x);
-      reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), byte, AC_RN_RINT);
+      x = x.kind == PV_NUM ? pv_num(x.num != 0) : pv_mask(q, x);
+      reg = vir_cast(q, vir_cast(q, pv_vec(q, pv_to_f32(q, x), AC_F32).reg, AC_F16, AC_RN_RINT), AC_U8, AC_RN_RINT);
     }
   } else if (ac_dtypes[v->dtype].cls == AC_FLOATING) {
     bool same = x.kind == PV_VEC && q->regs.data[x.reg].dtype == v->dtype;
     reg = same ? x.reg : pv_vec(q, pv_to_f32(q, x), AC_F32).reg;
     if (!same && v->dtype != AC_F32) reg = vir_cast(q, reg, v->dtype, AC_RN_RINT);
   } else {
-    if (x.kind == PV_NUM && v->dtype == AC_I64 && fabs(x.num) >= 16777216)
-      return no(c, v, "a constant this large is not exact on the way to int64");
-    if (x.kind == PV_NUM && v->dtype != AC_I64) x = pv_vec(q, x, v->dtype);
-    if (x.kind != PV_VEC) x = pv_vec(q, x, AC_F32);
+    if (x.kind == PV_NUM && fabs(x.num) > 9007199254740992.0) return no(c, v, "a constant beyond 2^53");
+    x = x.kind == PV_MASK ? pv_vec(q, x, AC_F32) : pv_vec(q, x, v->dtype);
     ac_dtype have = q->regs.data[x.reg].dtype;
-    if (have != v->dtype && !ac_cast_rounds(v->dtype, have))
-      return no(c, v, "there is no conversion to its integer dtype");
-    reg = have == v->dtype ? x.reg : vir_cast(q, x.reg, v->dtype, have == AC_F32 ? AC_RN_TRUNC : AC_RN_NONE);
+    bool from_float = ac_dtypes[have].cls == AC_FLOATING;
+    reg = have == v->dtype ? x.reg : vir_cast(q, x.reg, v->dtype, from_float ? AC_RN_TRUNC : AC_RN_NONE);
   }
   vir_output(q, reg, v->dtype);
   return true;

@@ -6,40 +6,32 @@
  * docs, Max, Min, Relu); the whole program takes it that they pass a NaN on, as lowering's composed primitives and the simulator do. NE is
  * never used: it is the complement of EQ, which is false for NaN.
  */
-#include "plan/internal.h"
+#include "plan/expand.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  const ac_node *n;
-  pv in[4];
-  ac_dtype dt[4]; /* of the operands' values */
-  ac_dtype out;
-  const char *why;
-} ex;
-
 /* ---- operands ---- */
 
-static pv none(ex *e, const char *why) {
+pv pl_none(pl_ex *e, const char *why) {
   e->why = why;
   return (pv){.kind = PV_NONE};
 }
-static pv X(vir *v, ex *e) {
+static pv X(vir *v, pl_ex *e) {
   return pv_to_f32(v, e->in[0]);
 }
-static pv Y(vir *v, ex *e) {
+static pv Y(vir *v, pl_ex *e) {
   return pv_to_f32(v, e->in[1]);
 }
 static pv N(double d) {
   return pv_num(d);
 }
-static double num(ex *e, const char *name, double absent) {
+static double num(pl_ex *e, const char *name, double absent) {
   double d = absent;
   if (!pl_number(e->n, name, absent, &d)) e->why = "its number depends on a run-time size";
   return d;
 }
-static bool is_int(ac_dtype d) {
+bool pl_is_int(ac_dtype d) {
   return ac_dtypes[d].cls == AC_SIGNED || ac_dtypes[d].cls == AC_UNSIGNED;
 }
 static pv abs_(vir *v, pv x) {
@@ -63,43 +55,43 @@ static pv clamp_(vir *v, pv x, double lo, double hi) {
 
 /* ---- one operand ---- */
 
-static pv x_abs(vir *v, ex *e) {
-  return is_int(e->out) ? none(e, "the vector unit has no Abs on integers") : abs_(v, X(v, e));
+static pv x_abs(vir *v, pl_ex *e) {
+  return abs_(v, X(v, e));
 }
-static pv x_exp(vir *v, ex *e) {
+static pv x_exp(vir *v, pl_ex *e) {
   return exp_(v, X(v, e));
 }
-static pv x_expm1(vir *v, ex *e) {
+static pv x_expm1(vir *v, pl_ex *e) {
   return pv_fn(v, "vexpm1", X(v, e));
 }
-static pv x_log(vir *v, ex *e) {
+static pv x_log(vir *v, pl_ex *e) {
   return ln_(v, X(v, e));
 }
-static pv x_log2(vir *v, ex *e) {
+static pv x_log2(vir *v, pl_ex *e) {
   return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN2));
 }
-static pv x_log10(vir *v, ex *e) {
+static pv x_log10(vir *v, pl_ex *e) {
   return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN10));
 }
-static pv x_log1p(vir *v, ex *e) {
+static pv x_log1p(vir *v, pl_ex *e) {
   return pv_fn(v, "vlog1p", X(v, e));
 }
-static pv x_sqrt(vir *v, ex *e) {
+static pv x_sqrt(vir *v, pl_ex *e) {
   return sqrt_(v, X(v, e));
 }
-static pv x_rsqrt(vir *v, ex *e) {
+static pv x_rsqrt(vir *v, pl_ex *e) {
   return pv_div(v, N(1), sqrt_(v, X(v, e)));
 } /* Rsqrt itself misses 1e-4 */
-static pv x_reciprocal(vir *v, ex *e) {
+static pv x_reciprocal(vir *v, pl_ex *e) {
   return pv_div(v, N(1), X(v, e));
 }
-static pv x_tanh(vir *v, ex *e) {
+static pv x_tanh(vir *v, pl_ex *e) {
   return pv_fn(v, "vtanh", X(v, e));
 }
-static pv x_erf(vir *v, ex *e) {
+static pv x_erf(vir *v, pl_ex *e) {
   return pv_fn(v, "verf", X(v, e));
 }
-static pv x_sigmoid(vir *v, ex *e) {
+static pv x_sigmoid(vir *v, pl_ex *e) {
   return pv_fn(v, "vsigmoid", X(v, e));
 }
 
@@ -117,58 +109,57 @@ static pv power_of(vir *v, double base, pv x) {
   y = pv_where(v, pv_cmp(v, "eq", x, N(l > 0 ? INFINITY : -INFINITY)), N(INFINITY), y);
   return pv_where(v, pv_cmp(v, "eq", x, N(l > 0 ? -INFINITY : INFINITY)), N(0), y);
 }
-static pv x_exp2(vir *v, ex *e) {
+static pv x_exp2(vir *v, pl_ex *e) {
   return power_of(v, 2, X(v, e));
 }
 
-static pv x_neg(vir *v, ex *e) {
-  if (is_int(e->out)) return pv_mul(v, e->in[0], N(-1));
+static pv x_neg(vir *v, pl_ex *e) {
   return neg_(v, X(v, e));
 }
-static pv x_square(vir *v, ex *e) {
-  pv x = is_int(e->out) ? e->in[0] : X(v, e);
+static pv x_square(vir *v, pl_ex *e) {
+  pv x = X(v, e);
   return pv_mul(v, x, x);
 }
-static pv x_sign(vir *v, ex *e) { /* 0 for NaN, as PyTorch */
+static pv x_sign(vir *v, pl_ex *e) { /* 0 for NaN, as PyTorch */
   pv x = X(v, e);
   pv one = pv_vec(v, pv_cmp(v, "gt", x, N(0)), AC_F32);
   return pv_where(v, pv_cmp(v, "lt", x, N(0)), N(-1), one);
 }
-static pv rounded(vir *v, ex *e, ac_round r) {
-  if (is_int(e->out)) return e->in[0];
+static pv rounded(vir *v, pl_ex *e, ac_round r) {
+  if (pl_is_int(e->out)) return e->in[0];
   return pv_round(v, X(v, e), r);
 }
-static pv x_floor(vir *v, ex *e) {
+static pv x_floor(vir *v, pl_ex *e) {
   return rounded(v, e, AC_RN_FLOOR);
 }
-static pv x_ceil(vir *v, ex *e) {
+static pv x_ceil(vir *v, pl_ex *e) {
   return rounded(v, e, AC_RN_CEIL);
 }
-static pv x_round(vir *v, ex *e) {
+static pv x_round(vir *v, pl_ex *e) {
   return rounded(v, e, AC_RN_RINT);
 }
-static pv x_trunc(vir *v, ex *e) {
+static pv x_trunc(vir *v, pl_ex *e) {
   return rounded(v, e, AC_RN_TRUNC);
 }
-static pv x_frac(vir *v, ex *e) {
+static pv x_frac(vir *v, pl_ex *e) {
   return pv_sub(v, X(v, e), pv_round(v, X(v, e), AC_RN_TRUNC));
 }
-static pv x_clone(vir *v, ex *e) {
+static pv x_clone(vir *v, pl_ex *e) {
   (void)v;
   return e->in[0];
 }
 
-static pv x_isnan(vir *v, ex *e) {
+static pv x_isnan(vir *v, pl_ex *e) {
   return pv_cmp(v, "ne", X(v, e), X(v, e));
 }
-static pv x_isinf(vir *v, ex *e) {
+static pv x_isinf(vir *v, pl_ex *e) {
   return pv_cmp(v, "eq", abs_(v, X(v, e)), N(INFINITY));
 }
-static pv x_isfinite(vir *v, ex *e) {
+static pv x_isfinite(vir *v, pl_ex *e) {
   return pv_cmp(v, "lt", abs_(v, X(v, e)), N(INFINITY));
 }
 
-static pv x_nan_to_num(vir *v, ex *e) {
+static pv x_nan_to_num(vir *v, pl_ex *e) {
   pv x = X(v, e);
   double top = e->out == AC_F16 ? 65504 : e->out == AC_BF16 ? 0x1.fep127 : 0x1.fffffep127;
   pv y = pv_where(v, pv_cmp(v, "eq", x, x), x, N(num(e, "nan", 0)));
@@ -177,30 +168,31 @@ static pv x_nan_to_num(vir *v, ex *e) {
 }
 
 /* sinh = (t + t/(t+1))/2 with t = expm1|x|; beyond 20 it is e^|x|/2, taken as a square so that it overflows no earlier than sinh. */
-static pv x_sinh(vir *v, ex *e) {
+static pv x_sinh(vir *v, pl_ex *e) {
   pv x = X(v, e), a = abs_(v, x), t = pv_fn(v, "vexpm1", pv_min(v, a, N(20)));
   pv small = pv_mul(v, pv_add(v, t, pv_div(v, t, pv_add(v, t, N(1)))), N(0.5));
   pv half = exp_(v, pv_mul(v, a, N(0.5))), large = pv_mul(v, pv_mul(v, half, N(0.5)), half);
   pv y = pv_where(v, pv_cmp(v, "gt", a, N(20)), large, small);
   return pv_where(v, pv_cmp(v, "lt", x, N(0)), neg_(v, y), y);
 }
-static pv x_cosh(vir *v, ex *e) {
+static pv x_cosh(vir *v, pl_ex *e) {
   pv half = exp_(v, pv_mul(v, abs_(v, X(v, e)), N(0.5))), h = pv_mul(v, half, N(0.5));
   return pv_add(v, pv_mul(v, h, half), pv_div(v, N(0.5), pv_mul(v, half, half)));
 }
-static pv x_atanh(vir *v, ex *e) { /* log1p(2x / (1-x)) / 2, on |x| so that no digits cancel */
+static pv x_atanh(vir *v, pl_ex *e) { /* log1p(2x / (1-x)) / 2, on |x| so that no digits cancel */
   pv x = X(v, e), a = abs_(v, x);
   pv y = pv_mul(v, pv_fn(v, "vlog1p", pv_div(v, pv_mul(v, a, N(2)), pv_sub(v, N(1), a))), N(0.5));
   return pv_where(v, pv_cmp(v, "lt", x, N(0)), neg_(v, y), y);
 }
-static pv x_asinh(vir *v, ex *e) { /* log1p(a + a^2 / (1 + sqrt(1 + a^2))); beyond 2^20 ln(2a) is the same number */
+static pv x_asinh(vir *v,
+                  pl_ex *e) { /* log1p(a + a^2 / (1 + sqrt(1 + a^2))); beyond 2^20 ln(2a) is the same number */
   pv x = X(v, e), a = abs_(v, x), c = pv_min(v, a, N(1048576)), q = pv_mul(v, c, c);
   pv s = pv_fn(v, "vlog1p", pv_add(v, c, pv_div(v, q, pv_add(v, sqrt_(v, pv_add(v, q, N(1))), N(1)))));
   pv l = pv_add(v, ln_(v, a), N(M_LN2));
   pv y = pv_where(v, pv_cmp(v, "gt", a, N(1048576)), l, s);
   return pv_where(v, pv_cmp(v, "lt", x, N(0)), neg_(v, y), y);
 }
-static pv x_acosh(vir *v, ex *e) { /* t = x - 1: log1p(t + sqrt(2t + t^2)) */
+static pv x_acosh(vir *v, pl_ex *e) { /* t = x - 1: log1p(t + sqrt(2t + t^2)) */
   pv x = X(v, e), t = pv_sub(v, pv_min(v, x, N(1048576)), N(1));
   pv s = pv_fn(v, "vlog1p", pv_add(v, t, sqrt_(v, pv_mul(v, t, pv_add(v, t, N(2))))));
   pv l = pv_add(v, ln_(v, x), N(M_LN2));
@@ -210,14 +202,13 @@ static pv x_acosh(vir *v, ex *e) { /* t = x - 1: log1p(t + sqrt(2t + t^2)) */
 
 /* ---- activations ---- */
 
-static pv x_relu(vir *v, ex *e) {
-  if (is_int(e->out)) return e->out == AC_I32 ? pv_fn(v, "vrelu", e->in[0]) : pv_max(v, e->in[0], N(0));
+static pv x_relu(vir *v, pl_ex *e) {
   return pv_fn(v, "vrelu", X(v, e));
 }
-static pv x_relu6(vir *v, ex *e) {
+static pv x_relu6(vir *v, pl_ex *e) {
   return clamp_(v, X(v, e), 0, 6);
 }
-static pv x_leaky_relu(vir *v, ex *e) {
+static pv x_leaky_relu(vir *v, pl_ex *e) {
   pv x = X(v, e);
   if (x.kind != PV_VEC) x = pv_vec(v, x, AC_F32);
   return (pv){.kind = PV_VEC, .reg = vir_emit(v, "vleaky_relu", AC_F32, 2, x, N(num(e, "negative_slope", 0.01)))};
@@ -227,19 +218,19 @@ static pv elu(vir *v, pv x, double alpha, double scale) {
   pv low = pv_mul(v, pv_fn(v, "vexpm1", pv_div(v, x, N(scale))), N(alpha));
   return pv_where(v, pv_cmp(v, "gt", x, N(0)), x, low);
 }
-static pv x_elu(vir *v, ex *e) {
+static pv x_elu(vir *v, pl_ex *e) {
   return elu(v, X(v, e), num(e, "alpha", 1), 1);
 }
-static pv x_celu(vir *v, ex *e) {
+static pv x_celu(vir *v, pl_ex *e) {
   return elu(v, X(v, e), num(e, "alpha", 1), num(e, "alpha", 1));
 }
-static pv x_selu(vir *v, ex *e) {
+static pv x_selu(vir *v, pl_ex *e) {
   return pv_mul(v, elu(v, X(v, e), 1.6732632423543772848170429916717, 1), N(1.0507009873554804934193349852946));
 }
-static pv x_silu(vir *v, ex *e) {
+static pv x_silu(vir *v, pl_ex *e) {
   return pv_mul(v, pv_fn(v, "vsigmoid", X(v, e)), X(v, e));
 }
-static pv x_gelu(vir *v, ex *e) {
+static pv x_gelu(vir *v, pl_ex *e) {
   pv x = X(v, e);
   if (!strcmp(pl_arg(e->n, "approximate")->s ? pl_arg(e->n, "approximate")->s : "none", "tanh")) {
     /* (1 + tanh u) / 2 is sigmoid(2u): no digits lost where tanh comes near -1 */
@@ -249,7 +240,7 @@ static pv x_gelu(vir *v, ex *e) {
   pv cdf2 = pv_add(v, pv_fn(v, "verf", pv_mul(v, x, N(M_SQRT1_2))), N(1)); /* twice the normal distribution */
   return pv_mul(v, cdf2, pv_mul(v, x, N(0.5)));
 }
-static pv x_mish(vir *v, ex *e) { /* tanh(log1p(t)) = t(t+2) / (t(t+2)+2) with t = e^x; beyond 20 it is 1 */
+static pv x_mish(vir *v, pl_ex *e) { /* tanh(log1p(t)) = t(t+2) / (t(t+2)+2) with t = e^x; beyond 20 it is 1 */
   pv x = X(v, e), t = exp_(v, pv_min(v, x, N(20))), q = pv_mul(v, t, pv_add(v, t, N(2)));
   return pv_mul(v, pv_div(v, q, pv_add(v, q, N(2))), x);
 }
@@ -257,109 +248,88 @@ static pv x_mish(vir *v, ex *e) { /* tanh(log1p(t)) = t(t+2) / (t(t+2)+2) with t
 static pv softplus(vir *v, pv b) {
   return pv_add(v, pv_fn(v, "vlog1p", exp_(v, neg_(v, abs_(v, b)))), pv_max(v, b, N(0)));
 }
-static pv x_softplus(vir *v, ex *e) {
+static pv x_softplus(vir *v, pl_ex *e) {
   double beta = num(e, "beta", 1), threshold = num(e, "threshold", 20);
   pv x = X(v, e), b = pv_mul(v, x, N(beta)), y = pv_div(v, softplus(v, b), N(beta));
   if (threshold >= 17)
     return y; /* from 17 on, log1p(e^-b) is less than half a unit in the last place of b: y is x already */
   return pv_where(v, pv_cmp(v, "gt", b, N(threshold)), x, y);
 }
-static pv x_logsigmoid(vir *v, ex *e) {
+static pv x_logsigmoid(vir *v, pl_ex *e) {
   pv x = X(v, e);
   return pv_sub(v, pv_min(v, x, N(0)), pv_fn(v, "vlog1p", exp_(v, neg_(v, abs_(v, x)))));
 }
-static pv x_softsign(vir *v, ex *e) {
+static pv x_softsign(vir *v, pl_ex *e) {
   return pv_div(v, X(v, e), pv_add(v, abs_(v, X(v, e)), N(1)));
 }
-static pv x_tanhshrink(vir *v, ex *e) {
+static pv x_tanhshrink(vir *v, pl_ex *e) {
   return pv_sub(v, X(v, e), pv_fn(v, "vtanh", X(v, e)));
 }
-static pv x_softshrink(vir *v, ex *e) { /* x - clamp(x, -l, l) */
+static pv x_softshrink(vir *v, pl_ex *e) { /* x - clamp(x, -l, l) */
   double l = num(e, "lambd", 0.5);
   pv x = X(v, e);
   return pv_sub(v, x, pv_min(v, pv_max(v, x, N(-l)), N(l)));
 }
-static pv x_hardshrink(vir *v, ex *e) {
+static pv x_hardshrink(vir *v, pl_ex *e) {
   pv x = X(v, e);
   return pv_where(v, pv_not(pv_cmp(v, "le", abs_(v, x), N(num(e, "lambd", 0.5)))), x, N(0));
 }
-static pv x_hardtanh(vir *v, ex *e) {
+static pv x_hardtanh(vir *v, pl_ex *e) {
   return clamp_(v, X(v, e), num(e, "min_val", -1), num(e, "max_val", 1));
 }
 static pv hardsigmoid(vir *v, pv x) {
   return pv_mul(v, pv_min(v, pv_max(v, pv_add(v, x, N(3)), N(0)), N(6)), N(1.0 / 6));
 }
-static pv x_hardsigmoid(vir *v, ex *e) {
+static pv x_hardsigmoid(vir *v, pl_ex *e) {
   return hardsigmoid(v, X(v, e));
 }
-static pv x_hardswish(vir *v, ex *e) {
+static pv x_hardswish(vir *v, pl_ex *e) {
   return pv_mul(v, hardsigmoid(v, X(v, e)), X(v, e));
 }
-static pv x_threshold(vir *v, ex *e) { /* NaN stays */
+static pv x_threshold(vir *v, pl_ex *e) { /* NaN stays */
   pv x = X(v, e);
   return pv_where(v, pv_not(pv_cmp(v, "le", x, N(num(e, "threshold", 0)))), x, N(num(e, "value", 0)));
 }
 
 /* ---- two operands ---- */
 
-/* Operands of integer arithmetic in the result's dtype; PV_NONE where there is no way. */
-static pv as_int(vir *v, ex *e, int k) {
-  pv x = e->in[k];
-  if (x.kind == PV_NUM || x.kind == PV_TEXT) return x;
-  if (x.kind == PV_VEC && v->regs.data[x.reg].dtype == e->out) return x;
-  ac_dtype s = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_U8;
-  if (e->out == AC_I32 && s == AC_I64) return (pv){.kind = PV_VEC, .reg = vir_cast(v, x.reg, AC_I32, AC_RN_NONE)};
-  if (s == AC_I32 || s == AC_I64) return none(e, "integers of these dtypes do not meet on the vector unit");
-  return (pv){.kind = PV_VEC, .reg = vir_cast(v, pv_vec(v, pv_to_f32(v, x), AC_F32).reg, e->out, AC_RN_TRUNC)};
-}
-/* +, -, * and the extremes on integers: int16 and int32 only. */
-static pv int_arith(vir *v, ex *e, pv (*f)(vir *, pv, pv)) {
-  if (e->out != AC_I32 && e->out != AC_I16) return none(e, "integer arithmetic exists for int16 and int32 only");
-  pv a = as_int(v, e, 0), b = as_int(v, e, 1);
-  if (a.kind == PV_NONE || b.kind == PV_NONE) return (pv){.kind = PV_NONE};
-  return f(v, a, b);
-}
-static pv scaled(vir *v, ex *e, pv b) {
+static pv scaled(vir *v, pl_ex *e, pv b) {
   return pv_mul(v, b, N(num(e, "alpha", 1)));
 }
 
-static pv x_add(vir *v, ex *e) {
-  if (is_int(e->out)) return num(e, "alpha", 1) == 1 ? int_arith(v, e, pv_add) : none(e, "alpha on integers");
+static pv x_add(vir *v, pl_ex *e) {
   return pv_add(v, X(v, e), scaled(v, e, Y(v, e)));
 }
-static pv x_sub(vir *v, ex *e) {
-  if (is_int(e->out)) return num(e, "alpha", 1) == 1 ? int_arith(v, e, pv_sub) : none(e, "alpha on integers");
+static pv x_sub(vir *v, pl_ex *e) {
   return pv_sub(v, X(v, e), scaled(v, e, Y(v, e)));
 }
-static pv x_mul(vir *v, ex *e) {
-  if (is_int(e->out)) return int_arith(v, e, pv_mul);
+static pv x_mul(vir *v, pl_ex *e) {
   return pv_mul(v, X(v, e), Y(v, e));
 }
-static pv x_div(vir *v, ex *e) {
+static pv x_div(vir *v, pl_ex *e) {
   const ac_arg *mode = pl_arg(e->n, "rounding_mode");
-  if (is_int(e->out)) return none(e, "the vector unit divides no integers");
   pv q = pv_div(v, X(v, e), Y(v, e));
   if (mode->absent || !mode->s) return q;
   if (!strcmp(mode->s, "trunc")) return pv_round(v, q, AC_RN_TRUNC);
-  return none(e, "rounding_mode='floor' needs the exact remainder");
+  return pl_none(e, "rounding_mode='floor' needs the exact remainder");
 }
-static pv x_maximum(vir *v, ex *e) {
-  return is_int(e->out) ? int_arith(v, e, pv_max) : pv_max(v, X(v, e), Y(v, e));
+static pv x_maximum(vir *v, pl_ex *e) {
+  return pv_max(v, X(v, e), Y(v, e));
 }
-static pv x_minimum(vir *v, ex *e) {
-  return is_int(e->out) ? int_arith(v, e, pv_min) : pv_min(v, X(v, e), Y(v, e));
+static pv x_minimum(vir *v, pl_ex *e) {
+  return pv_min(v, X(v, e), Y(v, e));
 }
 /* NaN gives way to the other operand. */
-static pv giving_way(vir *v, ex *e, pv (*f)(vir *, pv, pv)) {
+static pv giving_way(vir *v, pl_ex *e, pv (*f)(vir *, pv, pv)) {
   pv a = pv_vec(v, X(v, e), AC_F32), b = pv_vec(v, Y(v, e), AC_F32);
   pv both = pv_where(v, pv_cmp(v, "eq", b, b), f(v, a, b), a);
   return pv_where(v, pv_cmp(v, "eq", a, a), both, b);
 }
-static pv x_fmax(vir *v, ex *e) {
-  return is_int(e->out) ? int_arith(v, e, pv_max) : giving_way(v, e, pv_max);
+static pv x_fmax(vir *v, pl_ex *e) {
+  return giving_way(v, e, pv_max);
 }
-static pv x_fmin(vir *v, ex *e) {
-  return is_int(e->out) ? int_arith(v, e, pv_min) : giving_way(v, e, pv_min);
+static pv x_fmin(vir *v, pl_ex *e) {
+  return giving_way(v, e, pv_min);
 }
 
 /* x**n by squaring; n up to 16 keeps the error below n/2 units in the last place. */
@@ -392,13 +362,7 @@ static pv general_power(vir *v, pv x, pv y) {
   r = pv_where(v, pv_not(pv_cmp(v, "eq", x, N(1))), r, N(1)); /* 1**y = 1 and x**0 = 1 for NaN too */
   return pv_where(v, pv_not(pv_cmp(v, "eq", y, N(0))), r, N(1));
 }
-static pv x_pow(vir *v, ex *e) {
-  if (is_int(e->out)) {
-    pv y = e->in[1];
-    if (y.kind != PV_NUM || y.num < 1 || y.num > 16 || (e->out != AC_I32 && e->out != AC_I16))
-      return none(e, "powers of integers exist for int16 and int32 with a constant exponent from 1 to 16");
-    return whole_power(v, as_int(v, e, 0), (int)y.num);
-  }
+static pv x_pow(vir *v, pl_ex *e) {
   pv x = X(v, e), y = Y(v, e);
   if (y.kind == PV_NUM && x.kind != PV_NUM) {
     double n = y.num, m = fabs(n);
@@ -422,20 +386,41 @@ static pv x_pow(vir *v, ex *e) {
   return general_power(v, x, y);
 }
 
-static pv x_hypot(vir *v, ex *e) { /* m sqrt(1 + (n/m)^2) with m the larger: no overflow on the way */
+static pv x_asin(vir *v, pl_ex *e) {
+  return pv_fn(v, "vasin", X(v, e));
+}
+static pv x_acos(vir *v, pl_ex *e) {
+  return pv_fn(v, "vacos", X(v, e));
+}
+static pv x_atan(vir *v, pl_ex *e) {
+  return pv_fn(v, "vatan", X(v, e));
+}
+/* On integers only: see expand_int.c. */
+static pv x_remainder(vir *v, pl_ex *e) {
+  (void)v;
+  return pl_none(e, "remainders of floats are exact only while the quotient is below 2^22; a DSL program that knows "
+                    "its operands can "
+                    "use tl.vfmod and tl.vmod");
+}
+static pv x_shift(vir *v, pl_ex *e) {
+  (void)v;
+  return pl_none(e, "only integers are shifted");
+}
+
+static pv x_hypot(vir *v, pl_ex *e) { /* m sqrt(1 + (n/m)^2) with m the larger: no overflow on the way */
   pv a = abs_(v, X(v, e)), b = abs_(v, Y(v, e)), m = pv_max(v, a, b), n = pv_min(v, a, b);
   pv q = pv_div(v, n, m), r = pv_mul(v, sqrt_(v, pv_add(v, pv_mul(v, q, q), N(1))), m);
   r = pv_where(v, pv_not(pv_cmp(v, "eq", m, N(0))), r, N(0));
   r = pv_where(v, pv_not(pv_cmp(v, "eq", a, N(INFINITY))), r, N(INFINITY)); /* infinite even beside NaN */
   return pv_where(v, pv_not(pv_cmp(v, "eq", b, N(INFINITY))), r, N(INFINITY));
 }
-static pv x_xlogy(vir *v, ex *e) {
+static pv x_xlogy(vir *v, pl_ex *e) {
   pv x = X(v, e), y = Y(v, e), r = pv_mul(v, ln_(v, y), x);
   pv zero = pv_mul(v, pv_vec(v, y, AC_F32), N(0)),
      safe = pv_where(v, pv_cmp(v, "eq", y, y), N(0), zero); /* 0, or NaN for NaN */
   return pv_where(v, pv_not(pv_cmp(v, "eq", pv_vec(v, x, AC_F32), N(0))), pv_vec(v, r, AC_F32), safe);
 }
-static pv x_logaddexp(vir *v, ex *e) {
+static pv x_logaddexp(vir *v, pl_ex *e) {
   pv a = pv_vec(v, X(v, e), AC_F32), b = Y(v, e), d = abs_(v, pv_sub(v, a, b));
   d = pv_where(v, pv_not(pv_cmp(v, "eq", a, b)), d, N(0)); /* equal infinities */
   return pv_add(v, pv_fn(v, "vlog1p", exp_(v, neg_(v, d))), pv_max(v, a, b));
@@ -445,7 +430,7 @@ static pv x_logaddexp(vir *v, ex *e) {
 
 /* Integers beyond 24 bits are not exact in float32; against a small constant the comparison is exact all the same, since rounding keeps
  * the order and small integers are their own images. */
-static bool comparable(ex *e) {
+static bool comparable(pl_ex *e) {
   for (int k = 0; k < 2; k++) {
     if (e->dt[k] != AC_I32 && e->dt[k] != AC_I64 && e->dt[k] != AC_U32 && e->dt[k] != AC_U64) continue;
     pv o = e->in[1 - k];
@@ -454,26 +439,26 @@ static bool comparable(ex *e) {
   }
   return true;
 }
-static pv compare(vir *v, ex *e, const char *mode) {
-  if (!comparable(e)) return none(e, "32- and 64-bit integers compare only with a constant below 2^24");
+static pv compare(vir *v, pl_ex *e, const char *mode) {
+  if (!comparable(e)) return pl_none(e, "32- and 64-bit integers compare only with a constant below 2^24");
   return pv_cmp(v, mode, X(v, e), Y(v, e));
 }
-static pv x_eq(vir *v, ex *e) {
+static pv x_eq(vir *v, pl_ex *e) {
   return compare(v, e, "eq");
 }
-static pv x_ne(vir *v, ex *e) {
+static pv x_ne(vir *v, pl_ex *e) {
   return compare(v, e, "ne");
 }
-static pv x_lt(vir *v, ex *e) {
+static pv x_lt(vir *v, pl_ex *e) {
   return compare(v, e, "lt");
 }
-static pv x_le(vir *v, ex *e) {
+static pv x_le(vir *v, pl_ex *e) {
   return compare(v, e, "le");
 }
-static pv x_gt(vir *v, ex *e) {
+static pv x_gt(vir *v, pl_ex *e) {
   return compare(v, e, "gt");
 }
-static pv x_ge(vir *v, ex *e) {
+static pv x_ge(vir *v, pl_ex *e) {
   return compare(v, e, "ge");
 }
 
@@ -481,38 +466,37 @@ static pv x_ge(vir *v, ex *e) {
 static pv truth(vir *v, pv x) {
   return pv_vec(v, pv_mask(v, x), AC_F32);
 }
-static pv x_logical_not(vir *v, ex *e) {
+static pv x_logical_not(vir *v, pl_ex *e) {
   return pv_not(pv_mask(v, e->in[0]));
 }
-static pv x_logical_and(vir *v, ex *e) {
+static pv x_logical_and(vir *v, pl_ex *e) {
   pv a = truth(v, e->in[0]);
   return pv_mask(v, pv_where(v, pv_mask(v, e->in[1]), a, N(0)));
 }
-static pv x_logical_or(vir *v, ex *e) {
+static pv x_logical_or(vir *v, pl_ex *e) {
   pv a = truth(v, e->in[0]);
   return pv_mask(v, pv_where(v, pv_not(pv_mask(v, e->in[1])), a, N(1)));
 }
-static pv x_logical_xor(vir *v, ex *e) {
+static pv x_logical_xor(vir *v, pl_ex *e) {
   return pv_mask(v, pv_sub(v, truth(v, e->in[0]), truth(v, e->in[1])));
 }
-static pv bits(vir *v, ex *e, pv (*f)(vir *, ex *)) {
-  return e->out == AC_BOOL ? f(v, e) : none(e, "bitwise operations are covered on bool only");
+static pv bits(vir *v, pl_ex *e, pv (*f)(vir *, pl_ex *)) {
+  return e->out == AC_BOOL ? f(v, e) : pl_none(e, "bitwise operations are for integers and bool");
 }
-static pv x_bitwise_not(vir *v, ex *e) {
+static pv x_bitwise_not(vir *v, pl_ex *e) {
   return bits(v, e, x_logical_not);
 }
-static pv x_bitwise_and(vir *v, ex *e) {
+static pv x_bitwise_and(vir *v, pl_ex *e) {
   return bits(v, e, x_logical_and);
 }
-static pv x_bitwise_or(vir *v, ex *e) {
+static pv x_bitwise_or(vir *v, pl_ex *e) {
   return bits(v, e, x_logical_or);
 }
-static pv x_bitwise_xor(vir *v, ex *e) {
+static pv x_bitwise_xor(vir *v, pl_ex *e) {
   return bits(v, e, x_logical_xor);
 }
 
-static pv x_where(vir *v, ex *e) {
-  if (is_int(e->out)) return none(e, "Select exists for floating dtypes only");
+static pv x_where(vir *v, pl_ex *e) {
   if (e->out == AC_BOOL) {
     pv a = truth(v, e->in[1]), b = truth(v, e->in[2]);
     return pv_mask(v, pv_where(v, pv_mask(v, e->in[0]), a, b));
@@ -523,32 +507,26 @@ static pv x_where(vir *v, ex *e) {
 
 /* ---- dtypes ---- */
 
-static pv cast_to(vir *v, ex *e, pv x, ac_dtype s, ac_dtype d) {
+static pv cast_to(vir *v, pl_ex *e, pv x, ac_dtype s, ac_dtype d) {
   bool half = d == AC_F16 || d == AC_BF16;
   if (x.kind == PV_NUM || x.kind == PV_TEXT) return x;
   if (d == AC_BOOL) return pv_mask(v, x);
   if (ac_dtypes[d].cls == AC_FLOATING) {
-    if (d == AC_F64) return none(e, "the vector unit has no float64");
+    if (d == AC_F64) return pl_none(e, "the vector unit has no float64");
     pv y = pv_to_f32(v, x);
     if (!half || s == d) return y;
     return pv_to_f32(
         v, (pv){.kind = PV_VEC, .reg = vir_cast(v, y.reg, d, AC_RN_RINT)}); /* the program asked for the rounding */
   }
-  ac_dtype have = x.kind == PV_VEC ? v->regs.data[x.reg].dtype : AC_U8;
-  if (have == d) return x;
-  if ((have == AC_I32 && d == AC_I64) || (have == AC_I64 && d == AC_I32))
-    return (pv){.kind = PV_VEC, .reg = vir_cast(v, x.reg, d, AC_RN_NONE)};
-  if (d != AC_I32 && d != AC_I64 && d != AC_I16) return none(e, "there is no conversion to this integer dtype");
-  if (have == AC_I32 || have == AC_I64) return none(e, "there is no conversion between these integer dtypes");
-  return (pv){.kind = PV_VEC, .reg = vir_cast(v, pv_vec(v, pv_to_f32(v, x), AC_F32).reg, d, AC_RN_TRUNC)};
+  return pl_none(e, "there is no conversion to this dtype");
 }
-static pv x_cast(vir *v, ex *e) {
+static pv x_cast(vir *v, pl_ex *e) {
   return cast_to(v, e, e->in[0], e->dt[0], e->out);
 }
 
 static const struct {
   ac_op op;
-  pv (*f)(vir *, ex *);
+  pv (*f)(vir *, pl_ex *);
 } table[] = {
 #define E(OP, fn) {AC_G_##OP, x_##fn},
     // clang-format off
@@ -565,7 +543,8 @@ static const struct {
     E(XLOGY, xlogy) E(LOGADDEXP, logaddexp) E(EQ, eq) E(NE, ne) E(LT, lt) E(LE, le) E(GT, gt) E(GE, ge)
     E(LOGICAL_NOT, logical_not) E(LOGICAL_AND, logical_and) E(LOGICAL_OR, logical_or) E(LOGICAL_XOR, logical_xor)
     E(BITWISE_NOT, bitwise_not) E(BITWISE_AND, bitwise_and) E(BITWISE_OR, bitwise_or) E(BITWISE_XOR, bitwise_xor)
-    E(WHERE, where)
+    E(WHERE, where) E(ASIN, asin) E(ACOS, acos) E(ATAN, atan) E(FLOOR_DIVIDE, remainder) E(REMAINDER, remainder)
+    E(FMOD, remainder) E(LSHIFT, shift) E(RSHIFT, shift)
 // clang-format on
 #undef E
 };
@@ -594,14 +573,14 @@ bool pl_expandable(ac_op op) {
 bool pl_expand(vir *v, const ac_node *n, const pv *in, int n_in, pv *out, const char **why) {
   for (size_t i = 0; i < AC_COUNT(table); i++) {
     if (table[i].op != n->op) continue;
-    ex e = {.n = n, .out = n->outs[0]->dtype};
+    pl_ex e = {.n = n, .out = n->outs[0]->dtype};
     int k = 0;
     for (int a = 0; a < n->n_args && k < n_in; a++)
       if (n->args[a].kind == AC_K_TENSOR && !n->args[a].absent && n->args[a].t) {
         e.in[k] = in[k];
         e.dt[k++] = n->args[a].t->dtype;
       }
-    *out = table[i].f(v, &e);
+    if (!pl_expand_int(v, &e, out)) *out = table[i].f(v, &e);
     *why = e.why;
     return out->kind != PV_NONE && !e.why;
   }

@@ -339,10 +339,18 @@ void vir_alloc(vir *v, const char *tile) {
 static ac_cexpr *operand(vir *v, const pv *a, ac_dtype d) {
   ac_cbuild *b = &v->p->b;
   switch (a->kind) {
-  case PV_NUM: return ac_dtypes[d].cls == AC_SIGNED ? ac_ce_int(b, (int64_t)a->num) : ac_ce_float(b, a->num);
+  case PV_NUM: return ac_dtypes[d].cls == AC_FLOATING ? ac_ce_float(b, a->num) : ac_ce_int(b, (int64_t)a->num);
   case PV_TEXT: return ac_ce_parse(b, "%s", a->text);
   default: return ac_ce_name(b, v->bufs.data[v->regs.data[a->reg].buf].name);
   }
+}
+
+/* In whose dtype an operation takes its scalars: a comparison in that of what it compares. */
+static ac_dtype scalar_dtype(const vir *v, const vir_op *o) {
+  const vir_reg *r = &v->regs.data[o->dst];
+  for (int k = 0; k < o->n_args && r->mask; k++)
+    if (o->arg[k].kind == PV_VEC) return v->regs.data[o->arg[k].reg].dtype;
+  return r->dtype;
 }
 
 static const char *const round_names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
@@ -357,8 +365,7 @@ void vir_compute(vir *v, const char *count, bool all) {
       if (is_reg(&o->arg[k]) && v->regs.data[o->arg[k].reg].buf == v->regs.data[o->dst].buf) reused = false;
     if (reused) ac_cb_comment(b, "%s as loaded is used up: its buffer takes the next value", dst->name);
     ac_cexpr *call = ac_ce_tl(b, o->prim, 1, ac_ce_name(b, v->bufs.data[v->regs.data[o->dst].buf].name));
-    for (int k = 0; k < o->n_args; k++)
-      ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], v->regs.data[o->dst].dtype));
+    for (int k = 0; k < o->n_args; k++) ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], scalar_dtype(v, o)));
     if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));
     if (o->round != AC_RN_NONE) ac_ce_kwarg(b, call, "mode", ac_ce_str(b, round_names[o->round]));
     if (all || !strcmp(o->prim, "duplicate")) ac_ce_kwarg(b, call, "count", ac_ce_parse(b, "%s", count));

@@ -292,7 +292,104 @@ static void graphs_agree(void **state) {
   assert_true(count.ran > graphs / 8);
 }
 
+/* ---- integers: exact, in every dtype ---- */
+
+static int64_t drawn_int(uint64_t *state, ac_dtype d) {
+  draw r = {.state = *state};
+  uint64_t x = next(&r);
+  *state = r.state;
+  int bits = ac_dtypes[d].bytes * 8;
+  switch (x % 4) {
+  case 0: return (int64_t)(x >> 8) % 7 - (ac_dtypes[d].cls == AC_SIGNED ? 3 : 0);
+  case 1: return ac_dtypes[d].cls == AC_SIGNED ? (int64_t)(UINT64_MAX << (bits - 1)) : 0; /* the least */
+  case 2: return (int64_t)((UINT64_MAX >> 1) >> (64 - bits)) * (ac_dtypes[d].cls == AC_SIGNED ? 1 : 2);
+  default: return ac_dtypes[d].cls == AC_SIGNED ? (int64_t)x >> (64 - bits) : (int64_t)(x >> (64 - bits));
+  }
+}
+
+static void fill_ints(ac_sim_tensor *t, uint64_t seed, bool nonzero) {
+  for (int64_t i = 0; i < t->bytes / ac_dtypes[t->dtype].bytes; i++) {
+    int64_t x = drawn_int(&seed, t->dtype);
+    ac_store_int(t->dtype, t->data, i, nonzero && !x ? 1 : x);
+  }
+}
+
+static void run_ints(world *w, const char *name, bool nonzero) {
+  ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
+  if (!m) ac_diags_print(&w->d, stderr, false);
+  if (!m) fail_msg("%s is not planned", name);
+  ac_program *p = lowered(&b, name, ac_craft_print(w->a, m));
+  args x;
+  graph_args(w->g, AC_VALUES_NORMAL, &x);
+  for (size_t i = 0; i < w->g->inputs.len; i++)
+    if (ac_dtypes[x.t[i].dtype].cls != AC_FLOATING) fill_ints(&x.t[i], i + 1, nonzero && i);
+  ac_sim_result r = {0};
+  assert_true(ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d));
+  if (r.faults.len) fail_msg("%s: %s", name, r.faults.data[0].message);
+  const void *in[4];
+  for (size_t i = 0; i < w->g->inputs.len; i++) in[i] = x.t[i].data;
+  ac_ref *ref = ac_ref_new(w->a, w->g, &(ac_ref_opts){.inputs = in}, &w->d);
+  const ac_sim_tensor *y = &x.t[w->g->inputs.len];
+  int64_t n = y->bytes / ac_dtypes[y->dtype].bytes, *want = AC_NEW_N(w->a, int64_t, n + 1);
+  assert_true(ac_ref_read_int(ref, 0, 0, n, want));
+  for (int64_t i = 0; i < n; i++)
+    if (ac_load_int(y->dtype, y->data, i) != want[i])
+      fail_msg("%s: element %lld is %lld, it must be %lld", name, (long long)i,
+               (long long)ac_load_int(y->dtype, y->data, i), (long long)want[i]);
+  ac_ref_free(ref);
+  free_args(&x);
+  world_free(w);
+}
+
+static void integers_agree(void **state) {
+  (void)state;
+  static const ac_dtype dtypes[] = {AC_U8, AC_I8, AC_I16, AC_I32, AC_I64};
+  static const struct {
+    ac_op op;
+    int operands; /* 1, 2, or 3 with a condition first; 4: a constant second */
+    bool divides;
+  } ops[] = {{AC_G_NEG, 1, 0},          {AC_G_ABS, 1, 0},         {AC_G_SQUARE, 1, 0},  {AC_G_SIGN, 1, 0},
+             {AC_G_RELU, 1, 0},         {AC_G_BITWISE_NOT, 1, 0}, {AC_G_ADD, 2, 0},     {AC_G_SUB, 2, 0},
+             {AC_G_MUL, 2, 0},          {AC_G_MAXIMUM, 2, 0},     {AC_G_MINIMUM, 2, 0}, {AC_G_BITWISE_AND, 2, 0},
+             {AC_G_BITWISE_OR, 2, 0},   {AC_G_BITWISE_XOR, 2, 0}, {AC_G_EQ, 2, 0},      {AC_G_NE, 2, 0},
+             {AC_G_LT, 2, 0},           {AC_G_LE, 2, 0},          {AC_G_GT, 2, 0},      {AC_G_GE, 2, 0},
+             {AC_G_FLOOR_DIVIDE, 2, 1}, {AC_G_REMAINDER, 2, 1},   {AC_G_FMOD, 2, 1},    {AC_G_WHERE, 3, 0},
+             {AC_G_ADD, 4, 0},          {AC_G_SUB, 4, 0},         {AC_G_MUL, 4, 0},     {AC_G_POW, 4, 0},
+             {AC_G_LT, 4, 0},           {AC_G_LSHIFT, 4, 0},      {AC_G_RSHIFT, 4, 0}};
+  for (size_t d = 0; d < AC_COUNT(dtypes); d++)
+    for (size_t i = 0; i < AC_COUNT(ops); i++) {
+      if (dtypes[d] == AC_I64 && ops[i].divides) continue;
+      const char *name =
+          ac_sprintf(b.a, "%s of %s, form %d", ac_op_info(ops[i].op)->id, ac_dtypes[dtypes[d]].name, ops[i].operands);
+      world *w = world_new("ints");
+      ac_value *x = tensor(w, "x", dtypes[d], 1, DIMS(1003)), *y = NULL;
+      if (ops[i].operands == 2 || ops[i].operands == 3) y = tensor(w, "y", dtypes[d], 1, DIMS(1003));
+      if (ops[i].operands == 4) y = ac_graph_integer(w->g, ac_sym_int(w->g, 3));
+      ac_value *r = ops[i].operands == 1   ? un(w, ops[i].op, x)
+                    : ops[i].operands == 3 ? APPLY(w, AC_G_WHERE, at(bin(w, AC_G_LT, x, y)), at(x), at(y))
+                                           : bin(w, ops[i].op, x, y);
+      out(w, "z", r);
+      run_ints(w, name, ops[i].divides);
+    }
+}
+
+/* From each dtype to each; narrowing wraps. */
+static void casts_agree(void **state) {
+  (void)state;
+  static const ac_dtype dtypes[] = {AC_BOOL, AC_U8, AC_I8, AC_I16, AC_I32, AC_I64};
+  for (size_t s = 1; s < AC_COUNT(dtypes); s++)
+    for (size_t d = 0; d < AC_COUNT(dtypes); d++) {
+      if (s == d) continue;
+      world *w = world_new("ints");
+      ac_value *x = tensor(w, "x", dtypes[s], 1, DIMS(1003));
+      out(w, "z", ac_graph_cast(w->g, x, dtypes[d], line(3)));
+      run_ints(w, ac_sprintf(b.a, "%s to %s", ac_dtypes[dtypes[s]].name, ac_dtypes[dtypes[d]].name), false);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(graphs_agree, setup, teardown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(graphs_agree, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(integers_agree, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(casts_agree, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,11 @@ static inline void out(world *w, const char *name, ac_value *v) {
   ac_graph_output(w->g, name, v, -1);
 }
 
+/* Planned for integers only. */
+static inline bool integers_only(ac_op op) {
+  return op == AC_G_FLOOR_DIVIDE || op == AC_G_REMAINDER || op == AC_G_FMOD || op == AC_G_LSHIFT || op == AC_G_RSHIFT;
+}
+
 /* ---- the examples: category/name -> graph ---- */
 
 static inline world *ex_relu(void) {

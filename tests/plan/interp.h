@@ -271,6 +271,9 @@ static inline double composed(ac_cprim q, double a, double b) {
   case AC_P_VSIGMOID: return (float)1 / (float)(1 + (float)exp(-a));
   case AC_P_VSIN: return sin(a);
   case AC_P_VCOS: return cos(a);
+  case AC_P_VASIN: return asin(a);
+  case AC_P_VACOS: return acos(a);
+  case AC_P_VATAN: return atan(a);
   default: fail_msg("primitive %d", (int)q); return 0;
   }
 }

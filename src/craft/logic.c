@@ -38,23 +38,23 @@ bool ac_lg_has(ac_syms *s, const ac_sym *x, int atom) {
   return false;
 }
 
-static ac_sym *put_atom(ac_syms *s, int i, int atom, ac_sym *by) {
-  if (i == atom) return by;
+typedef struct {
+  int atom;
+  ac_sym *by;
+} replacement;
+
+static ac_sym *put_atom(ac_syms *s, int i, void *user) {
+  const replacement *p = user;
+  if (i == p->atom) return p->by;
   ac_satom a = s->atoms.data[i];
-  if (a.fn == AC_SY_OPAQUE || (!ac_lg_has(s, a.a, atom) && !ac_lg_has(s, a.b, atom))) return ac_sy_of(s, i);
-  ac_sym *x = ac_lg_put(s, a.a, atom, by), *y = ac_lg_put(s, a.b, atom, by);
+  if (a.fn == AC_SY_OPAQUE || (!ac_lg_has(s, a.a, p->atom) && !ac_lg_has(s, a.b, p->atom))) return ac_sy_of(s, i);
+  ac_sym *x = ac_lg_put(s, a.a, p->atom, p->by), *y = ac_lg_put(s, a.b, p->atom, p->by);
   return ac_sy_fn(s, a.fn, x, y);
 }
 
 ac_sym *ac_lg_put(ac_syms *s, ac_sym *x, int atom, ac_sym *by) {
-  if (!ac_lg_has(s, x, atom)) return x;
-  ac_sym *r = ac_sy_int(s, 0);
-  for (int i = 0; i < x->n; i++) {
-    ac_sym *t = ac_sy_int(s, x->t[i].c);
-    for (int j = 0; j < x->t[i].k; j++) t = ac_sy_mul(s, t, put_atom(s, x->t[i].atom[j], atom, by));
-    r = ac_sy_add(s, r, t);
-  }
-  return r;
+  replacement p = {atom, by};
+  return ac_lg_has(s, x, atom) ? ac_sy_replace(s, x, put_atom, &p) : x;
 }
 
 /* ---- elimination ---- */

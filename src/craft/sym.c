@@ -300,7 +300,18 @@ char *ac_sy_text(ac_syms *s, const ac_sym *x) {
 
 /* ---- binding ---- */
 
-static ac_sym *bind_atom(ac_syms *s, int i) {
+ac_sym *ac_sy_replace(ac_syms *s, ac_sym *x, ac_sym *(*of)(ac_syms *s, int atom, void *user), void *user) {
+  ac_sym *r = ac_sy_int(s, 0);
+  for (int i = 0; i < x->n; i++) {
+    ac_sym *t = ac_sy_int(s, x->t[i].c);
+    for (int j = 0; j < x->t[i].k; j++) t = ac_sy_mul(s, t, of(s, x->t[i].atom[j], user));
+    r = ac_sy_add(s, r, t);
+  }
+  return r;
+}
+
+static ac_sym *bind_atom(ac_syms *s, int i, void *user) {
+  (void)user;
   ac_satom a = s->atoms.data[i];
   if (a.bound) return a.bound;
   if (a.fn == AC_SY_OPAQUE) return ac_sy_of(s, i);
@@ -309,13 +320,7 @@ static ac_sym *bind_atom(ac_syms *s, int i) {
 }
 
 ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x) {
-  ac_sym *r = ac_sy_int(s, 0);
-  for (int i = 0; i < x->n; i++) {
-    ac_sym *t = ac_sy_int(s, x->t[i].c);
-    for (int j = 0; j < x->t[i].k; j++) t = ac_sy_mul(s, t, bind_atom(s, x->t[i].atom[j]));
-    r = ac_sy_add(s, r, t);
-  }
-  return r;
+  return ac_sy_replace(s, x, bind_atom, NULL);
 }
 
 /* ---- ranges: INT64_MIN and INT64_MAX stand for no bound ---- */

@@ -72,6 +72,8 @@ ac_sym *ac_sy_divide(ac_syms *s, ac_sym *x, ac_sym *y);
 bool ac_sy_is_atom(const ac_sym *x, int atom);
 bool ac_sy_const(const ac_sym *x, int64_t *v);
 char *ac_sy_text(ac_syms *s, const ac_sym *x);
+/* The polynomial with other values for its atoms. */
+ac_sym *ac_sy_replace(ac_syms *s, ac_sym *x, ac_sym *(*of)(ac_syms *s, int atom, void *user), void *user);
 /* Replaces parameters by what the launch binds them to. */
 ac_sym *ac_sy_bind(ac_syms *s, ac_sym *x);
 

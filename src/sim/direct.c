@@ -74,12 +74,19 @@ int ac_direct_child(const ac_run_job *j) {
 
 /* ---- what goes in ---- */
 
+static ac_loc place_of(const ac_program *p) {
+  return (ac_loc){.file = p->kernels.len ? p->kernels.data[0]->loc.file : NULL};
+}
+
+static bool as_many(const ac_program *p, int n, ac_diags *d) {
+  if ((size_t)n == p->tensors.len) return true;
+  ac_error(d, AC0806, place_of(p), "%s takes %zu tensors, %d were given", p->op, p->tensors.len, n);
+  return false;
+}
+
 static bool check_tensors(const ac_program *p, const ac_sim_tensor *t, int n, ac_diags *d) {
-  ac_loc at = {.file = p->kernels.len ? p->kernels.data[0]->loc.file : NULL};
-  if ((size_t)n != p->tensors.len) {
-    ac_error(d, AC0806, at, "%s takes %zu tensors, %d were given", p->op, p->tensors.len, n);
-    return false;
-  }
+  ac_loc at = place_of(p);
+  if (!as_many(p, n, d)) return false;
   for (int i = 0; i < n; i++) {
     const ac_aparam *want = &p->tensors.data[i];
     bool out = want->dir != AC_TENSOR_IN, in = want->dir != AC_TENSOR_OUT;
@@ -136,7 +143,7 @@ bool ac_sim_output_shapes(ac_arena *a, const ac_sim_compiled *x, ac_sim_tensor *
                           const ac_sim_attr *attrs, int n_attrs, ac_diags *d) {
   const ac_program *p = x->p;
   ac_dplan plan = {.key = 0};
-  if ((size_t)n != p->tensors.len) return false;
+  if (!as_many(p, n, d)) return false;
   ac_dvalue *values = AC_NEW_N(a, ac_dvalue, p->attrs.len + 1), *scratch = AC_NEW_N(a, ac_dvalue, x->n_values + 1);
   if (!fill_attrs(p, attrs, n_attrs, values, d)) return false;
   for (int i = 0; i < n; i++) {

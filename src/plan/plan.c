@@ -52,7 +52,8 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
   ac_diag *x = ac_error(p->d, AC0700, loc, "no schedule covers %s: %s", what, why);
   ac_help(
       p->d, x,
-      "covered are element-wise chains with any broadcasting, and reductions, softmax and normalisations among them");
+      "covered are element-wise chains with any broadcasting, reductions, softmax and normalisations among them, and "
+      "pooling");
   return false;
 }
 

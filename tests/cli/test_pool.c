@@ -82,7 +82,7 @@ static world *graph_of(uint64_t seed, int *kind) {
   ac_value **v = ac_graph_apply(w->g, ops[*kind][nd - 1], args, n, line(10), &n_outs);
   if (!v) ac_diags_print(&w->d, stderr, false);
   assert_non_null(v);
-  for (int i = 0; i < n_outs; i++) out(w, i ? "places" : "y", v[i]);
+  for (int i = 0; v && i < n_outs; i++) out(w, i ? "places" : "y", v[i]);
   ac_graph_prune(w->g);
   return w;
 }

@@ -117,6 +117,8 @@ void pl_store(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
 void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d, bool once); /* once: buffers=1 */
 /* Comment lines for the next statement, filled to the width of the page. */
 void pl_note(pl_ctx *p, const char *fmt, ...) AC_PRINTF(2, 3);
+/* Leaves out of a finished kernel what nothing in it reads; which of the parameters it had are still there. */
+bool *pl_trim(pl_ctx *p, ac_cfunc *f);
 /* x = <expression in DSL text> */
 void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) AC_PRINTF(3, 4);
 

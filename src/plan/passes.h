@@ -22,6 +22,12 @@ typedef struct {
   bool any;
 } part;
 
+/* A kernel: which of the parameters that its form has are left. */
+typedef struct {
+  const char *name;
+  const bool *kept;
+} red_kernel;
+
 typedef struct {
   pl_ctx *p;
   pl_chain c;
@@ -49,6 +55,7 @@ typedef struct {
   const char **share; /* by register: workspace for the cores' results */
   bool alone; /* the only stage: cores that share units may meet at a barrier; else they do between launches */
   bool keeps; /* some dimension is kept: there may be more than one unit */
+  AC_VEC(red_kernel) kernels;
   AC_VEC(const char *) locals; /* of the host: plain name, the stage's own */
   int line;                    /* elements of the shortest result in 64 bytes */
 } red;

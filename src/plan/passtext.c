@@ -345,20 +345,27 @@ static void one_level(red *r, int level) {
   if (r->full[level].any) pass(r, level);
 }
 
-static void start(red *r, const char *kernel, const char *doc) {
+static ac_cfunc *start(red *r, const char *kernel, const char *doc) {
   ac_cfunc *f = ac_cb_func(&r->p->b, kernel, true);
   f->doc = doc;
   mark_positions(r);
   params(r);
   pl_let(r->p, "pid", "tl.program_id(0)");
+  return f;
+}
+
+static void finish(red *r, ac_cfunc *f) {
+  red_kernel k = {.name = f->name, .kept = pl_trim(r->p, f)};
+  ac_push(r->p->a, &r->kernels, k);
 }
 
 static void units_kernel(red *r) {
   pl_ctx *p = r->p;
   ac_cbuild *b = &p->b;
-  start(r, r->kernel,
-        r->rows ? "A unit is one set of elements that are reduced to one; lanes take turns on its elements."
-                : "A unit is `width` neighbouring kept positions, each on a lane of its own.");
+  ac_cfunc *f =
+      start(r, r->kernel,
+            r->rows ? "A unit is one set of elements that are reduced to one; lanes take turns on its elements."
+                    : "A unit is `width` neighbouring kept positions, each on a lane of its own.");
   pl_let(p, "first", "pid * per_core");
   pl_let(p, "last", "min(first + per_core, units)");
   alloc(r);
@@ -374,6 +381,7 @@ static void units_kernel(red *r) {
   scalar_lets(r, r->leaf_in_unit);
   levels(r);
   ac_cb_end(b);
+  finish(r, f);
 }
 
 static const char *shared_name(red *r, int level) {
@@ -386,9 +394,9 @@ static void shared_kernel(red *r, int level) {
   pl_ctx *p = r->p;
   const char *cols = r->c.groups[r->lanes].name;
   r->split = true;
-  start(r, shared_name(r, level),
-        r->keeps ? "`parts` cores share a unit; what they have found meets in workspace."
-                 : "All cores share the elements; what they have found meets in workspace.");
+  ac_cfunc *f = start(r, shared_name(r, level),
+                      r->keeps ? "`parts` cores share a unit; what they have found meets in workspace."
+                               : "All cores share the elements; what they have found meets in workspace.");
   if (r->keeps) pl_let(p, "unit", "pid // parts");
   pl_let(p, "part", r->keeps ? "pid %% parts" : "pid");
   if (r->alone || r->full[level].any) {
@@ -410,6 +418,7 @@ static void shared_kernel(red *r, int level) {
     levels(r);
   else
     one_level(r, level);
+  finish(r, f);
   r->split = false;
 }
 
@@ -505,8 +514,14 @@ static void launch(red *r, const char *kernel) {
   if (!r->split) push(r, &v, "per_core");
   push(r, &v, "tile");
   for (size_t i = 0; i < r->c.scalars.len; i++) push(r, &v, r->c.scalars.data[i].host);
+  int n = 0;
+  for (size_t k = 0; k < r->kernels.len; k++) {
+    if (strcmp(r->kernels.data[k].name, kernel) != 0) continue;
+    for (size_t j = 0; j < v.len; j++)
+      if (r->kernels.data[k].kept[j]) v.data[n++] = v.data[j];
+  }
   const char *cores = !r->split ? "max(1, tl.cdiv(units, per_core))" : r->keeps ? "units * parts" : "parts";
-  ac_cb_launch(&p->b, kernel, ac_ce_parse(&p->b, "%s", here(r, cores)), (int)v.len, v.data);
+  ac_cb_launch(&p->b, kernel, ac_ce_parse(&p->b, "%s", here(r, cores)), n, v.data);
 }
 
 /* Parts of 4096 elements at least: a barrier and the exchange take as long as a core needs to read so many. */

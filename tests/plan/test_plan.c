@@ -356,8 +356,8 @@ static void stages(void **state) {
   out(w, "z", APPLY(w, AC_G_SUM, at(bin(w, AC_G_MUL, y, b)), aint(w, 0)));
   char *text = plan_with_warnings(w, 0);
   has(text, "softmax = tl.empty(x.shape[0] * x.shape[1], tl.float32)");
-  has(text, "m_softmax_kernel[max(1, tl.cdiv(units, per_core))](x, softmax, ");
-  has(text, "        b, softmax, z, units, cols_2, rows_2, ");
+  has(text, "m_softmax_kernel[max(1, tl.cdiv(units, per_core))](");
+  has(text, "        b, softmax, z, units_2, cols_2, rows_2, ");
   has(text, "\"\"\"2 stages, one after the other.\"\"\"");
   world_free(w);
 }

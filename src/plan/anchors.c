@@ -39,6 +39,19 @@ bool red_is_full(const ac_node *n) {
   }
 }
 
+/* Does the operation name its dimensions so that more of them in front change nothing? */
+bool red_any_rank(const ac_node *n) {
+  if (n->op == AC_G_LAYER_NORM || n->op == AC_G_RMS_NORM) return true;
+  const ac_arg *dim = ac_node_arg(n, "dim");
+  int64_t d;
+  if (!dim) return false;
+  if (dim->absent || (dim->kind == AC_K_INTS && !dim->n)) return true;
+  if (dim->kind == AC_K_INT) return dim->i && ac_sym_is_const(dim->i, &d) && d < 0;
+  for (int i = 0; i < dim->n; i++)
+    if (!ac_sym_is_const(dim->is[i], &d) || d >= 0) return false;
+  return true;
+}
+
 static bool uses_input(const ac_node *n) {
   if (n->op == AC_G_INSTANCE_NORM) return pl_arg(n, "use_input_stats")->b;
   return pl_arg(n, "training")->b || pl_arg(n, "running_mean")->absent || !pl_arg(n, "running_mean")->t;

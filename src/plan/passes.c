@@ -299,6 +299,7 @@ static bool own(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *s
                      : !ac_sym_equal(c->p->g, shape[k], s.dim[i]))
         return false;
     }
+  r->any_rank &= red_any_rank(v->def);
   return red_collect(c, v);
 }
 
@@ -448,6 +449,7 @@ bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs
   red *r = AC_NEW(p->a, red);
   r->p = p;
   r->space = *s;
+  r->any_rank = true;
   r->names = AC_NEW(p->a, pl_names);
   pl_names_init(r->names, p->a);
   for (int o = 0; o < n_outs; o++) ac_push(p->a, &r->outs, outs[o]);

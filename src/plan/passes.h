@@ -53,6 +53,7 @@ typedef struct {
   int64_t tile;
   bool split;         /* several cores share a unit: what the kernel that is being written does */
   const char **share; /* by register: workspace for the cores' results */
+  bool any_rank;      /* inputs may have more dimensions than the traced ones */
   bool alone; /* the only stage: cores that share units may meet at a barrier; else they do between launches */
   bool keeps; /* some dimension is kept: there may be more than one unit */
   AC_VEC(red_kernel) kernels;

@@ -17,6 +17,7 @@ bool red_takes(const ac_node *n);
 /* False: the operation's dimensions depend on something that is not constant, or are too many. */
 bool red_space_of(const pl_ctx *p, const ac_node *n, red_space *s);
 bool red_same_space(const pl_ctx *p, const red_space *a, const red_space *b);
+bool red_any_rank(const ac_node *n);
 /* Is the result as large as the operand (softmax, the norms), not one number for each kept position? */
 bool red_is_full(const ac_node *n);
 /* The shape with 1 for every reduced dimension. */

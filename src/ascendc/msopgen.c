@@ -232,6 +232,12 @@ static void op_tensor(ac_cpp *t, const ac_aparam *x, bool output) {
   t->indent--;
 }
 
+/* The chip, and others that are like it: the tiling code asks each for its cores and its UB. */
+static void configs(ac_emit_ctx *c, ac_cpp *t, const char *more) {
+  ac_line(t, "this->AICore().AddConfig(\"%s\"%s);", c->p->chip->config, more);
+  for (const char *const *x = c->p->chip->also; *x; x++) ac_line(t, "this->AICore().AddConfig(\"%s\"%s);", *x, more);
+}
+
 static void op_def(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
   ac_line(t, "namespace ops {");
   ac_open(t, "class %s : public OpDef", op_type);
@@ -268,9 +274,9 @@ static void op_def(ac_emit_ctx *c, ac_cpp *t, const char *op_type) {
     ac_line(t, "OpAICoreConfig config;");
     ac_line(t, "config.ExtendCfgInfo(\"opFile.value\", \"%s\").ExtendCfgInfo(\"opInterface.value\", \"%s\");",
             c->p->op, c->p->op);
-    ac_line(t, "this->AICore().AddConfig(\"%s\", config);", c->p->chip->config);
+    configs(c, t, ", config");
   } else
-    ac_line(t, "this->AICore().AddConfig(\"%s\");", c->p->chip->config);
+    configs(c, t, "");
   ac_close(t, "");
   ac_close(t, ";");
   ac_line(t, "%s", "");

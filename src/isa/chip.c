@@ -98,6 +98,11 @@ static ac_chip *decode(ac_arena *a, json_t *j, reader *r) {
   c->mhz = json_number_value(json_object_get(j, "mhz"));
   c->block = (int)integer(r, j, "block");
   c->repeat = (int)integer(r, j, "repeat");
+  const json_t *also = json_object_get(j, "also");
+  for (size_t i = 0; i < json_array_size(also) && i + 1 < AC_COUNT(c->also); i++) {
+    c->also[i] = json_string_value(json_array_get(also, i));
+    if (!c->also[i]) r->bad = "also";
+  }
   c->json = j;
   return c;
 }

@@ -70,6 +70,8 @@ typedef struct {
   int repeat;                   /* 256: bytes of a vector repeat */
   json_t *json;                 /* the whole file */
   const struct ac_costs *costs; /* isa/cost.h: what the timing model knows of it */
+  const char *also
+      [4]; /* other configs that the same op_host and kernel serve: memories, dtypes and instructions are alike; NULL ends it */
 } ac_chip;
 /* `name` case-insensitive, with or without "ascend", or the path of a chip file (it ends in .json). NULL and AC0109 naming the known
  * ones. */

@@ -16,6 +16,28 @@ static void dtype_names(void **s) {
   assert_int_equal(ac_dtype_of(NULL), AC_NODTYPE);
 }
 
+/* A config that a chip names beside its own: each chip of it takes the same code. */
+static void alike(ac_arena *a, const ac_strvec *names, const ac_chip *c, ac_diags *d) {
+  for (const char *const *x = c->also; *x; x++) {
+    int found = 0;
+    assert_string_not_equal(*x, c->config);
+    for (size_t i = 0; i < names->len; i++) {
+      const ac_chip *o = ac_chip_load(a, names->data[i], d);
+      if (strcmp(o->config, *x) != 0) continue;
+      found++;
+      assert_true(o->npu_arch == c->npu_arch && o->split == c->split && o->copy_pad == c->copy_pad);
+      assert_true(o->half_saturates == c->half_saturates && o->overflow_register == c->overflow_register);
+      assert_true(o->ub == c->ub && o->ub_reserved == c->ub_reserved && o->l1 == c->l1 && o->l0a == c->l0a &&
+                  o->l0b == c->l0b && o->l0c == c->l0c && o->block == c->block && o->repeat == c->repeat);
+      for (int op = AC_ATOMIC_ADD; op <= AC_ATOMIC_MIN; op++)
+        for (int t = 0; t < AC_DTYPE_COUNT; t++)
+          assert_int_equal(ac_chip_atomic(o, (ac_atomic)op, (ac_dtype)t),
+                           ac_chip_atomic(c, (ac_atomic)op, (ac_dtype)t));
+    }
+    assert_true(found > 0);
+  }
+}
+
 static void chips(void **s) {
   (void)s;
   ac_arena *a = ac_arena_new();
@@ -29,6 +51,7 @@ static void chips(void **s) {
     assert_string_equal(c->name, names.data[i]);
     assert_true(c->ub >= 192 * 1024 && c->ub_reserved == 8192 && c->block == 32 && c->repeat == 256 && c->mhz > 0);
     assert_true(c->vector_cores > 0 && c->cube_cores > 0);
+    alike(a, &names, c, &d);
     assert_non_null(c->costs);
     assert_true(c->costs->n_ops > 50 && c->costs->hbm > 0 && c->costs->in.bytes_per_cycle > 0);
     if (i) assert_true(strcmp(names.data[i - 1], names.data[i]) < 0);

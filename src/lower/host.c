@@ -428,15 +428,17 @@ bool ac_lower_host(ac_lower_ctx *c) {
   if (!output_shapes(c, f)) return false;
   c->p->comments = c->m->comments;
   c->p->host_doc = f->doc;
+  c->p->phased = ac_lower_phased(c, f);
   for (size_t i = 0; i < h.vars.len; i++) {
     ac_lvar *v = &h.vars.data[i];
+    /* what follows a branch that launches is copied into it: one C++ variable must serve both */
+    if (c->p->phased && v->many_homes && !v->loop) v->hoist = true;
     if (!v->hoist || v->param) continue;
     ac_astmt *n = ac_as_new(c->a, AC_AS_DECL, f->loc);
     n->var = (ac_avar){.name = v->name, .type = v->type};
     n->value = v->type == AC_AT_FLOAT ? ac_ae_float(c->a, 0) : ac_ae_int(c->a, 0);
     ac_push(c->a, &c->p->host, n);
   }
-  c->p->phased = ac_lower_phased(c, f);
   if (!block(&h, f->body, &c->p->host)) return false;
   if (!c->p->phased) {
     settle(c, &c->p->host);

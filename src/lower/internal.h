@@ -49,6 +49,7 @@ typedef struct {
   bool many_stages;      /* occurs in more than one stage block, or in one and outside */
   bool loop;             /* assigned by a `for` */
   const ac_cexpr *value; /* of the only assignment at the top level of the function */
+  bool many_homes;       /* assigned afresh in blocks of which none holds the other */
 } ac_lvar;
 typedef struct { /* a vector, and where each name is in it (scope.c) */
   ac_lvar *data;

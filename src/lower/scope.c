@@ -111,9 +111,10 @@ static ac_lvar *occurs(scan *c, const char *dsl, bool fresh) {
   if (!v) v = add(c->a, c->out, (ac_lvar){.name = name, .stage = c->stage, .type = AC_AT_BOOL});
   if (v->param) return v;
   if (v->home && !open_block(c, v->home)) {
-    if (fresh)
+    if (fresh) {
       v->home = c->blocks[c->depth - 1];
-    else
+      v->many_homes = true;
+    } else
       v->hoist = true;
   }
   if (v->stage != c->stage) v->many_stages = true;

@@ -183,21 +183,28 @@ ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d) {
   return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "tensor"), 1, &t);
 }
 
-/* Annotation of an output: of its shape, too, unless it has the first tensor's, which is what an undeclared output has. */
-static ac_cexpr *output_type(pl_ctx *p, const ac_value *v) {
-  ac_cbuild *b = &p->b;
-  const ac_value *first = NULL;
-  for (size_t i = 0; i < p->g->inputs.len && !first; i++)
-    if (p->g->inputs.data[i].role != AC_IN_SCALAR) first = p->g->inputs.data[i].value;
-  if (!first ||
-      pl_same_shape(p, v->rank, (const ac_sym *const *)v->shape, first->rank, (const ac_sym *const *)first->shape))
-    return pl_tensor_type(p, v->dtype);
-  ac_cexpr *e[AC_MAX_RANK + 2];
-  int n = 0;
-  e[n++] = ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[v->dtype].name);
-  if (!v->rank) e[n++] = ac_ce_parse(b, "%s.shape[:0]", p->tensors.data[0].name);
-  for (int i = 0; i < v->rank; i++) e[n++] = ac_ce_parse(b, "%s", pl_sym_text(p, v->shape[i]));
-  return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "out"), n, e);
+/* Annotation of an output: its shape is said where it is not that of the first tensor, which the language takes otherwise. Of an input
+ * with the same shape, so that other ranks may come; else by its sizes. */
+static ac_cexpr *out_type(pl_ctx *p, const ac_value *v) {
+  const char *dtype = ac_dtypes[v->dtype].name;
+  bool first = true;
+  for (size_t i = 0; i < p->g->inputs.len; i++) {
+    const pl_tensor *t = &p->tensors.data[i];
+    if (t->scalar) continue;
+    if (pl_same_shape(p, v->rank, (const ac_sym *const *)v->shape, t->v->rank, (const ac_sym *const *)t->v->shape))
+      return first ? pl_tensor_type(p, v->dtype) : ac_ce_parse(&p->b, "tl.out[tl.%s, %s.shape]", dtype, t->name);
+    first = false;
+  }
+  if (first) return pl_tensor_type(p, v->dtype);
+  if (!v->rank) {
+    size_t i = 0;
+    while (p->tensors.data[i].scalar) i++;
+    return ac_ce_parse(&p->b, "tl.out[tl.%s, %s.shape[:0]]", dtype, p->tensors.data[i].name);
+  }
+  ac_buf s;
+  ac_buf_init(&s, p->a);
+  for (int i = 0; i < v->rank; i++) ac_printf(&s, ", %s", pl_sym_text(p, v->shape[i]));
+  return ac_ce_parse(&p->b, "tl.out[tl.%s%s]", dtype, ac_buf_str(&s));
 }
 
 static void host_begin(pl_ctx *p, const char *doc) {
@@ -207,9 +214,7 @@ static void host_begin(pl_ctx *p, const char *doc) {
     if (p->g->inputs.data[i].role != AC_IN_SCALAR)
       ac_cb_param(&p->b, p->tensors.data[i].name, pl_tensor_type(p, p->g->inputs.data[i].value->dtype));
   for (size_t o = 0; o < p->g->outputs.len; o++)
-    ac_cb_param(&p->b, p->tensors.data[p->g->inputs.len + o].name,
-                p->g->outputs.data[o].updates >= 0 ? pl_tensor_type(p, p->g->outputs.data[o].value->dtype)
-                                                   : output_type(p, p->g->outputs.data[o].value));
+    ac_cb_param(&p->b, p->tensors.data[p->g->inputs.len + o].name, out_type(p, p->g->outputs.data[o].value));
   for (size_t i = 0; i < p->g->inputs.len; i++)
     if (p->g->inputs.data[i].role == AC_IN_SCALAR)
       ac_cb_param(

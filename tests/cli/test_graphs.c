@@ -247,7 +247,7 @@ static void one(uint64_t seed, int sample, bool show) {
     return;
   }
   const char *name = ac_sprintf(b.a, "seed %llu", (unsigned long long)seed);
-  ac_program *p = lowered(&b, name, ac_craft_print(w->a, m));
+  ac_program *p = lowered(&b, name, ac_craft_print(b.a, m));
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   ac_sim_result r = {0};
@@ -318,7 +318,7 @@ static void run_ints(world *w, const char *name, bool nonzero) {
   ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
   if (!m) ac_diags_print(&w->d, stderr, false);
   if (!m) fail_msg("%s is not planned", name);
-  ac_program *p = lowered(&b, name, ac_craft_print(w->a, m));
+  ac_program *p = lowered(&b, name, ac_craft_print(b.a, m));
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   for (size_t i = 0; i < w->g->inputs.len; i++)

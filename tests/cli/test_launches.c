@@ -179,6 +179,40 @@ static void sum_deterministic(void **s) {
   free_args(&x);
 }
 
+/* What follows a branch that launches assigns names anew that the branch's halves have assigned before. */
+static void names_after_branches(void **s) {
+  (void)s;
+  static const char text[] = "@ascend_kernel\n"
+                             "def one_kernel(x, y, n, tile):\n"
+                             "    buf = tl.alloc_ub(tile, tl.float32)\n"
+                             "    for i in range(tl.program_id(0) * tile, n, tl.num_programs(0) * tile):\n"
+                             "        with tl.copyin():\n"
+                             "            tl.load(x + i + tl.arange(0, min(tile, n - i)), buf)\n"
+                             "        with tl.compute():\n"
+                             "            tl.vadd_scalar(buf, buf, 1.0)\n"
+                             "        with tl.copyout():\n"
+                             "            tl.store(y + i + tl.arange(0, min(tile, n - i)), buf)\n\n\n"
+                             "def tail(x, y):\n"
+                             "    n = x.numel()\n"
+                             "    mid = tl.empty(n, tl.float32)\n"
+                             "    if n > 1000:\n"
+                             "        tile = 512\n"
+                             "        one_kernel[8](x, mid, n, tile)\n"
+                             "    else:\n"
+                             "        tile = 128\n"
+                             "        one_kernel[4](x, mid, n, tile)\n"
+                             "    tile = 256\n"
+                             "    one_kernel[2](mid, y, n, tile)\n";
+  program q = open_program("names_after_branches", text, true);
+  static const char *const at[] = {"7 7", "1003 1003"};
+  for (size_t i = 0; i < AC_COUNT(at); i++) {
+    args x = arguments(q.p, at[i]);
+    run_ways(&q, &x);
+    for (int64_t k = 0; k < numel(&x.t[0]); k++) assert_true(get(&x.t[1], k) == given(&x, 0, k) + 2);
+    free_args(&x);
+  }
+}
+
 /* ---- the other examples ---- */
 
 static void histogram(void **s) {
@@ -445,7 +479,7 @@ static void widths(void **s) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sum_two_launches),  cmocka_unit_test(sum_barrier),  cmocka_unit_test(sum_atomic),
-      cmocka_unit_test(sum_deterministic), cmocka_unit_test(histogram),    cmocka_unit_test(idle_cores),
+      cmocka_unit_test(sum_deterministic), cmocka_unit_test(names_after_branches), cmocka_unit_test(histogram),    cmocka_unit_test(idle_cores),
       cmocka_unit_test(two_strategies),    cmocka_unit_test(newton),       cmocka_unit_test(sgd_momentum),
       cmocka_unit_test(atomics),           cmocka_unit_test(scalar_reads), cmocka_unit_test(every_path),
       cmocka_unit_test(nothing_to_do),     cmocka_unit_test(widths),

@@ -6,8 +6,15 @@
 
 /* Of all tensors, then of those that have other sizes; an example takes the rows that name its tensors, and refuses what does not fit. */
 static const char *const shapes[] = {
-    "7,1003",     "513",      "64,96", "1", "2,3,40", "0", "2,8,5,16", "3,13243", "2,3,5,7 bias=3,1,1",
-    "7,1003 y=1", "70000 y=1"};
+    "7,1003",     "513",       "64,96",         "1", "2,3,40", "0", "2,8,5,16", "3,13243", "2,3,5,7 bias=3,1,1",
+    "7,1003 y=1", "70000 y=1", "64,96 index=64"};
+
+/* An output may be the product of sizes that are small alone. */
+static bool small(const ac_program *p, const ac_shape *of) {
+  for (size_t i = 0; i < p->tensors.len; i++)
+    if (ac_shape_numel(&of[i]) < 0 || ac_shape_numel(&of[i]) > 4000000) return false;
+  return true;
+}
 
 static void examples_agree(void **s) {
   (void)s;
@@ -30,7 +37,7 @@ static void examples_agree(void **s) {
       args x;
       char *message;
       ac_shape of[16];
-      if (!plain_shapes(b.a, list[i].p, shapes[k], of)) continue;
+      if (!plain_shapes(b.a, list[i].p, shapes[k], of) || !small(list[i].p, of)) continue;
       plain_args(list[i].p, of, k + 1, &x);
       plain_verdict v = plain_compare(&b, &list[i], &x, 1e-6, &message);
       if (v == PLAIN_DIFFERENT) failed(list[i].name, "sizes %s: %s", shapes[k], message);

@@ -5,9 +5,19 @@
 #include <glob.h>
 
 /* Of all tensors, then of those that have other sizes; an example takes the rows that name its tensors, and refuses what does not fit. */
-static const char *const shapes[] = {
-    "7,1003",     "513",       "64,96",         "1", "2,3,40", "0", "2,8,5,16", "3,13243", "2,3,5,7 bias=3,1,1",
-    "7,1003 y=1", "70000 y=1", "64,96 index=64"};
+static const char *const shapes[] = {"7,1003",
+                                     "513",
+                                     "64,96",
+                                     "1",
+                                     "2,3,40",
+                                     "0",
+                                     "2,8,5,16",
+                                     "3,13243",
+                                     "2,3,5,7 bias=3,1,1",
+                                     "7,1003 y=1",
+                                     "70000 y=1",
+                                     "64,96 index=64",
+                                     "64,96 mean=96 var=96 weight=96 bias=96"};
 
 /* An output may be the product of sizes that are small alone. */
 static bool small(const ac_program *p, const ac_shape *of) {
@@ -30,7 +40,7 @@ static void examples_agree(void **s) {
   }
   const char *broken = plain_build(&b, list, g.gl_pathc, "-O1");
   if (broken) failed("the C form of the examples", "%s", broken);
-  int runs = 0;
+  int runs = 0, idle = 0;
   for (size_t i = 0; i < g.gl_pathc; i++) {
     int clean = 0;
     for (size_t k = 0; k < AC_COUNT(shapes); k++) {
@@ -46,11 +56,15 @@ static void examples_agree(void **s) {
       clean += v == PLAIN_SAME;
       free_args(&x);
     }
-    if (!clean)
-      fail_msg("%s ran cleanly at no shape", list[i].name); /* one that takes other ranks needs a shape above */
+    if (!clean) {
+      print_message("%s ran cleanly at no shape\n",
+                    list[i].name); /* one that takes other ranks needs a shape above */
+      idle++;
+    }
     runs += clean;
   }
   print_message("%zu examples, %d runs\n", g.gl_pathc, runs);
+  assert_int_equal(idle, 0);
   globfree(&g);
 }
 

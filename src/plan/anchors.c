@@ -368,7 +368,8 @@ bool red_eval(pl_chain *c, const ac_value *value, pv *out) {
   case AC_G_AMAX: return *out = extreme(c, RED_MAX, x, in), true;
   case AC_G_AMIN: return *out = extreme(c, RED_MIN, x, in), true;
   case AC_G_ALL: return *out = pv_cmp(v, "ne", reduce(c, RED_MIN, truth(c, in)), pv_num(0)), true;
-  case AC_G_ANY: return *out = pv_cmp(v, "ne", reduce(c, RED_MAX, truth(c, in)), pv_num(0)), true;
+  case AC_G_ANY:
+    return *out = pv_cmp(v, "gt", reduce(c, RED_MAX, truth(c, in)), pv_num(0)), true; /* of nothing: -inf */
   case AC_G_VAR: return *out = variance(c, n, pv_to_f32(v, in)), true;
   case AC_G_LOGSUMEXP: return *out = logsumexp(c, pv_to_f32(v, in)), true;
   case AC_G_NORM: return *out = norm(c, n, pv_to_f32(v, in)), true;

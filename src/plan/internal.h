@@ -147,6 +147,7 @@ typedef struct {
   int n_args;
   const char *mode; /* compares */
   ac_round round;   /* casts */
+  int cls;          /* of its register */
 } vir_op;
 
 typedef struct {
@@ -157,6 +158,7 @@ typedef struct {
   int buf;
   int pinned;    /* index of the stored output that lives in this register; -1 */
   int home;      /* buffer that the schedule gave it (vir_home); -1 */
+  int cls;       /* the schedule's: buffers hold values of one class only */
   uint64_t axes; /* groups of dimensions that the value varies along, where the schedule asks for it */
 } vir_reg;
 
@@ -167,7 +169,8 @@ typedef struct {
   int owner_leaf, owner_out; /* or -1 */
   int free_from;             /* first position at which it may be overwritten */
   int pinned_at;             /* stored: position that writes the result; the buffer is free for others before it */
-  bool outside;              /* the schedule's own, alive before and after the code */
+  int cls;
+  bool outside; /* the schedule's own, alive before and after the code */
 } vir_buf;
 
 typedef struct {
@@ -214,6 +217,8 @@ int64_t vir_scratch(const vir *v);
 const char *vir_bytes_text(const vir *v);
 bool vir_has_masks(const vir *v);
 void vir_alloc(vir *v, const char *tile); /* tl.alloc_ub statements */
+/* The call of one operation, into `dst` (NULL: the buffer of its register). */
+ac_cexpr *vir_call(vir *v, const vir_op *o, ac_cexpr *dst);
 /* The statements of the compute block; `all`: each says its count. */
 void vir_compute(vir *v, const char *count, bool all);
 bool vir_in_place(const char *prim);

@@ -22,6 +22,8 @@ typedef struct {
   bool any;
 } part;
 
+typedef struct red_once red_once;
+
 /* A kernel: which of the parameters that its form has are left. */
 typedef struct {
   const char *name;
@@ -53,6 +55,7 @@ typedef struct {
   int64_t tile;
   bool split;         /* several cores share a unit: what the kernel that is being written does */
   const char **share; /* by register: workspace for the cores' results */
+  red_once *once;     /* NULL: the stage has no such form */
   bool any_rank;      /* inputs may have more dimensions than the traced ones */
   bool alone; /* the only stage: cores that share units may meet at a barrier; else they do between launches */
   bool keeps; /* some dimension is kept: there may be more than one unit */
@@ -63,6 +66,15 @@ typedef struct {
 
 bool red_full_out(const red *r, size_t o); /* is the output as large as the data? */
 uint64_t red_kept_groups(const red *r);
+/* Rows that fit UB, some at a time: can the stage be written so? Writes the kernel. */
+red_once *red_rows_at_once(red *r);
+/* Host: branches `if cols <= ...: launch`, left open; how many. */
+void red_once_host(red *r, red_once *o);
+/* Host expression or statement with the stage's own names of its locals. */
+const char *red_here(red *r, const char *text);
+/* Launches a kernel with `args` in the order of its parameters, less those that it does not have any more. */
+void red_launch(red *r, const char *kernel, const char *cores, const char *const *args, size_t n);
+void red_finish(red *r, ac_cfunc *f);
 /* Writes the kernels. */
 void red_kernels(red *r);
 /* Writes the host part. */

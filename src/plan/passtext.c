@@ -354,7 +354,7 @@ static ac_cfunc *start(red *r, const char *kernel, const char *doc) {
   return f;
 }
 
-static void finish(red *r, ac_cfunc *f) {
+void red_finish(red *r, ac_cfunc *f) {
   red_kernel k = {.name = f->name, .kept = pl_trim(r->p, f)};
   ac_push(r->p->a, &r->kernels, k);
 }
@@ -381,7 +381,7 @@ static void units_kernel(red *r) {
   scalar_lets(r, r->leaf_in_unit);
   levels(r);
   ac_cb_end(b);
-  finish(r, f);
+  red_finish(r, f);
 }
 
 static const char *shared_name(red *r, int level) {
@@ -418,7 +418,7 @@ static void shared_kernel(red *r, int level) {
     levels(r);
   else
     one_level(r, level);
-  finish(r, f);
+  red_finish(r, f);
   r->split = false;
 }
 
@@ -436,6 +436,7 @@ static void name_shares(red *r) {
 void red_kernels(red *r) {
   r->keeps = red_kept_groups(r) != 0;
   if (r->rows) name_shares(r);
+  if (r->keeps && r->rows) r->once = red_rows_at_once(r);
   if (r->keeps || !r->rows) units_kernel(r);
   for (int l = 0; r->rows && l <= (r->alone ? 0 : r->g.levels); l++) shared_kernel(r, l);
 }
@@ -456,7 +457,7 @@ static const char *local(red *r, const char *wish) {
 }
 
 /* A host expression in which the locals' plain names stand for the stage's own. */
-static const char *here(red *r, const char *text) {
+const char *red_here(red *r, const char *text) {
   ac_buf s;
   ac_buf_init(&s, r->p->a);
   for (const char *c = text; *c;) {
@@ -481,7 +482,7 @@ static void let(red *r, const char *name, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = ac_vsprintf(r->p->a, fmt, ap);
   va_end(ap);
-  pl_let(r->p, local(r, name), "%s", here(r, text));
+  pl_let(r->p, local(r, name), "%s", red_here(r, text));
 }
 
 static const char *product(red *r, bool (*is)(const red *, int)) {
@@ -491,15 +492,26 @@ static const char *product(red *r, bool (*is)(const red *, int)) {
   return s ? s : "1";
 }
 
-typedef AC_VEC(ac_cexpr *) exprs;
+typedef AC_VEC(const char *) texts;
 
-static void push(red *r, exprs *v, const char *text) {
-  ac_push(r->p->a, v, ac_ce_parse(&r->p->b, "%s", here(r, text)));
+static void push(red *r, texts *v, const char *text) {
+  ac_push(r->p->a, v, red_here(r, text));
+}
+
+void red_launch(red *r, const char *kernel, const char *cores, const char *const *args, size_t n) {
+  ac_cbuild *b = &r->p->b;
+  AC_VEC(ac_cexpr *) v = {0};
+  for (size_t k = 0; k < r->kernels.len; k++) {
+    if (strcmp(r->kernels.data[k].name, kernel) != 0) continue;
+    for (size_t j = 0; j < n; j++)
+      if (r->kernels.data[k].kept[j]) ac_push(r->p->a, &v, ac_ce_parse(b, "%s", args[j]));
+  }
+  ac_cb_launch(b, kernel, ac_ce_parse(b, "%s", cores), (int)v.len, v.data);
 }
 
 static void launch(red *r, const char *kernel) {
   pl_ctx *p = r->p;
-  exprs v = {0};
+  texts v = {0};
   for (int k = 0; k < r->c.n_leaves; k++) push(r, &v, p->tensors.data[r->c.leaves[k].tensor].name);
   for (size_t o = 0; o < r->outs.len; o++) push(r, &v, p->tensors.data[r->outs.data[o]].name);
   for (size_t i = 0; r->split && i < r->c.v.regs.len; i++)
@@ -514,14 +526,8 @@ static void launch(red *r, const char *kernel) {
   if (!r->split) push(r, &v, "per_core");
   push(r, &v, "tile");
   for (size_t i = 0; i < r->c.scalars.len; i++) push(r, &v, r->c.scalars.data[i].host);
-  int n = 0;
-  for (size_t k = 0; k < r->kernels.len; k++) {
-    if (strcmp(r->kernels.data[k].name, kernel) != 0) continue;
-    for (size_t j = 0; j < v.len; j++)
-      if (r->kernels.data[k].kept[j]) v.data[n++] = v.data[j];
-  }
   const char *cores = !r->split ? "max(1, tl.cdiv(units, per_core))" : r->keeps ? "units * parts" : "parts";
-  ac_cb_launch(&p->b, kernel, ac_ce_parse(&p->b, "%s", here(r, cores)), n, v.data);
+  red_launch(r, kernel, red_here(r, cores), v.data, v.len);
 }
 
 /* Parts of 4096 elements at least: a barrier and the exchange take as long as a core needs to read so many. */
@@ -544,7 +550,7 @@ static void host_shared(red *r) {
     ac_cexpr *d = ac_ce_attr(&p->b, ac_ce_name(&p->b, "tl"), ac_dtypes[reg_of(r, (int)i)->dtype].name);
     ac_cb_assign(&p->b, r->share[i],
                  ac_ce_tl(&p->b, "empty", 2,
-                          ac_ce_parse(&p->b, "%s", here(r, r->keeps ? "units * parts * 16" : "parts * 16")), d));
+                          ac_ce_parse(&p->b, "%s", red_here(r, r->keeps ? "units * parts * 16" : "parts * 16")), d));
   }
   for (int l = 0; l <= (r->alone ? 0 : r->g.levels); l++) launch(r, shared_name(r, l));
   r->split = false;
@@ -560,8 +566,13 @@ static void host_units(red *r) {
   ac_cb_if(&p->b, ac_ce_parse(&p->b, "%s >= %d", local(r, "per_core"), 8 * r->line));
   let(r, "per_core", "tl.align_up(per_core, %d)", r->line);
   ac_cb_end(&p->b);
+  if (r->once) {
+    red_once_host(r, r->once);
+    ac_cb_else(&p->b);
+  }
   let(r, "tile", "%lld", (long long)r->tile);
   launch(r, r->kernel);
+  if (r->once) ac_cb_end(&p->b);
 }
 
 static void host_rows(red *r) {
@@ -571,7 +582,7 @@ static void host_rows(red *r) {
     return;
   }
   let(r, "units", "%s", product(r, kept_outer));
-  ac_cb_if(&p->b, ac_ce_parse(&p->b, "%s", here(r, "0 < units and 2 * units <= tl.num_cores()")));
+  ac_cb_if(&p->b, ac_ce_parse(&p->b, "%s", red_here(r, "0 < units and 2 * units <= tl.num_cores()")));
   host_shared(r);
   ac_cb_else(&p->b);
   host_units(r);

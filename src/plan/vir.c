@@ -47,8 +47,8 @@ static int add_op(vir *v, vir_op op, ac_dtype d, bool mask) {
   for (size_t i = 0; i < v->ops.len; i++) {
     const vir_op *o = &v->ops.data[i];
     const vir_reg *r = &v->regs.data[o->dst];
-    if (strcmp(o->prim, op.prim) || o->n_args != op.n_args || o->round != op.round || r->dtype != d ||
-        r->mask != mask)
+    if (strcmp(o->prim, op.prim) || o->n_args != op.n_args || o->cls != op.cls || o->round != op.round ||
+        r->dtype != d || r->mask != mask)
       continue;
     if (op.mode && strcmp(o->mode, op.mode)) continue;
     int k = 0;
@@ -58,6 +58,7 @@ static int add_op(vir *v, vir_op op, ac_dtype d, bool mask) {
   op.dst = new_reg(v, d, mask);
   vir_reg *r = &v->regs.data[op.dst];
   r->def = (int)v->ops.len;
+  r->cls = op.cls;
   for (int k = 0; k < op.n_args; k++)
     if (is_reg(&op.arg[k])) r->axes |= v->regs.data[op.arg[k].reg].axes;
   ac_push(v->p->a, &v->ops, op);
@@ -219,7 +220,7 @@ static int add_buf(vir *v, vir_buf b) {
 static bool fits(const vir *v, const vir_buf *b, int at, int reg, bool in_place) {
   const vir_reg *r = &v->regs.data[reg];
   if (b->outside) return false;
-  if (b->dtype != r->dtype || b->mask != r->mask) return false;
+  if (b->dtype != r->dtype || b->mask != r->mask || b->cls != r->cls) return false;
   if (b->free_from > at || (b->free_from == at && !in_place)) return false;
   if (b->owner_out >= 0 && b->pinned_at > at) { /* a store's buffer before its result is there */
     const char *last = v->ops.data[b->pinned_at].prim;
@@ -241,9 +242,12 @@ static int pick(vir *v, int at, pl_names *names, int *n_temps) {
     if (fits(v, &v->bufs.data[b], at, o->dst, false)) return (int)b;
   const vir_reg *r = &v->regs.data[o->dst];
   const char *wish = r->mask ? "mask" : ac_sprintf(v->p->a, "t%d", (*n_temps)++);
-  return add_buf(
-      v,
-      (vir_buf){.name = pl_name(names, wish), .dtype = r->dtype, .mask = r->mask, .owner_leaf = -1, .owner_out = -1});
+  return add_buf(v, (vir_buf){.name = pl_name(names, wish),
+                              .dtype = r->dtype,
+                              .mask = r->mask,
+                              .cls = r->cls,
+                              .owner_leaf = -1,
+                              .owner_out = -1});
 }
 
 void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_names, pl_names *names) {
@@ -255,6 +259,7 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
     if (r->leaf < 0) continue;
     r->buf = add_buf(v, (vir_buf){.name = pl_name(names, leaf_names[r->leaf]),
                                   .dtype = r->dtype,
+                                  .cls = r->cls,
                                   .loaded = true,
                                   .owner_leaf = r->leaf,
                                   .owner_out = -1,
@@ -267,6 +272,7 @@ void vir_assign(vir *v, const char *const *leaf_names, const char *const *out_na
     if (r->buf < 0)
       r->buf = add_buf(v, (vir_buf){.name = pl_name(names, out_names[o]),
                                     .dtype = r->dtype,
+                                    .cls = r->cls,
                                     .stored = true,
                                     .owner_leaf = -1,
                                     .owner_out = (int)o,
@@ -355,6 +361,16 @@ static ac_dtype scalar_dtype(const vir *v, const vir_op *o) {
 
 static const char *const round_names[] = {"none", "rint", "floor", "ceil", "round", "trunc", "odd"};
 
+ac_cexpr *vir_call(vir *v, const vir_op *o, ac_cexpr *dst) {
+  ac_cbuild *b = &v->p->b;
+  if (!dst) dst = ac_ce_name(b, v->bufs.data[v->regs.data[o->dst].buf].name);
+  ac_cexpr *call = ac_ce_tl(b, o->prim, 1, dst);
+  for (int k = 0; k < o->n_args; k++) ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], scalar_dtype(v, o)));
+  if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));
+  if (o->round != AC_RN_NONE) ac_ce_kwarg(b, call, "mode", ac_ce_str(b, round_names[o->round]));
+  return call;
+}
+
 void vir_compute(vir *v, const char *count, bool all) {
   ac_cbuild *b = &v->p->b;
   for (size_t i = 0; i < v->ops.len; i++) {
@@ -364,10 +380,7 @@ void vir_compute(vir *v, const char *count, bool all) {
     for (int k = 0; k < o->n_args; k++)
       if (is_reg(&o->arg[k]) && v->regs.data[o->arg[k].reg].buf == v->regs.data[o->dst].buf) reused = false;
     if (reused) ac_cb_comment(b, "%s as loaded is used up: its buffer takes the next value", dst->name);
-    ac_cexpr *call = ac_ce_tl(b, o->prim, 1, ac_ce_name(b, v->bufs.data[v->regs.data[o->dst].buf].name));
-    for (int k = 0; k < o->n_args; k++) ac_ce_kwarg(b, call, NULL, operand(v, &o->arg[k], scalar_dtype(v, o)));
-    if (o->mode) ac_ce_kwarg(b, call, NULL, ac_ce_str(b, o->mode));
-    if (o->round != AC_RN_NONE) ac_ce_kwarg(b, call, "mode", ac_ce_str(b, round_names[o->round]));
+    ac_cexpr *call = vir_call(v, o, NULL);
     if (all || !strcmp(o->prim, "duplicate")) ac_ce_kwarg(b, call, "count", ac_ce_parse(b, "%s", count));
     ac_cb_call(b, call);
   }

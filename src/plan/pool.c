@@ -75,6 +75,19 @@ int64_t pool_reach(const pool *q, int axis) {
   return (q->k[axis] - 1) * q->d[axis] + 1;
 }
 
+int64_t pool_tail(const pool *q) {
+  return (q->edge + pool_reach(q, 2) + POOL_LANES) / POOL_LANES * POOL_LANES;
+}
+
+/* Is it cheaper to double windows, on all lanes, than to take the taps one by one? Gathers are what counts. */
+static bool doubling_pays(const pool *q) {
+  if (q->adaptive || q->indices || q->s[2] != 1) return false;
+  int64_t gathers = 1, k = q->k[2];
+  for (int64_t w = 1; w * 2 <= k; w *= 2) gathers++;
+  gathers += q->max ? (k & (k - 1)) != 0 : __builtin_popcountll((unsigned long long)k) - 1;
+  return gathers < k;
+}
+
 /* ---- tiles ---- */
 
 /* Bytes of an element in UB: of a loaded row, of a row of partial results, of a row of results. */
@@ -87,17 +100,18 @@ static int64_t out_bytes(const pool *q) {
 
 /* Room that does not grow with the rows: index vectors, one tap, divisors, scratch of iota and of the casts. */
 static int64_t fixed_bytes(const pool *q, int64_t cols) {
-  return 20480 + cols * (q->indices ? 72 : 32);
+  return 20480 + 4 * pool_tail(q) + cols * (q->indices ? 72 : 16);
 }
 
 /* The tile with rows of `width` lanes: as many rows of the output as fit; taps in parts when not one does. */
 static bool fit(const pool *q, int64_t width, pool_tile *t) {
   int64_t reach = pool_reach(q, 2), cols = (width - q->edge - reach) / q->s[2] + 1;
-  *t = (pool_tile){.width = width, .cols = cols / POOL_LANES * POOL_LANES};
-  if (q->adaptive) t->cols = (width - POOL_LANES) / POOL_LANES * POOL_LANES;
-  if (width <= q->edge + reach || t->cols < POOL_LANES) return false;
+  *t = (pool_tile){.width = width, .cols = cols / POOL_ROW * POOL_ROW};
+  if (q->adaptive) t->cols = (width - POOL_LANES) / POOL_ROW * POOL_ROW;
+  if (width <= q->edge + reach || t->cols < POOL_ROW) return false;
   int64_t room = pl_ub_budget(q->p_) - fixed_bytes(q, t->cols);
-  int64_t a = in_bytes(q) * width, b = 4 * width + out_bytes(q) * t->cols + (q->indices ? 20 * t->cols : 0);
+  int64_t a = in_bytes(q) * width, lanes = q->doubles ? width : t->cols;
+  int64_t b = (q->indices ? 4 : 8) * width + (out_bytes(q) + (q->indices ? 20 : q->adaptive ? 24 : 12)) * lanes;
   int64_t high = pool_reach(q, 1);
   /* rows * b + ((rows - 1) * stride + high) * a <= room */
   int64_t rows = (room - (high - q->s[1]) * a) / (b + q->s[1] * a);
@@ -113,20 +127,33 @@ static bool fit(const pool *q, int64_t width, pool_tile *t) {
   return true;
 }
 
-/* Three widths: of small images, of usual ones, and the widest that fits, which wider images are cut to. */
+static int64_t up(int64_t n) {
+  return (n + POOL_ROW - 1) / POOL_ROW * POOL_ROW;
+}
+
+/* Lanes of a row for as many results as the traced shape has. */
+static int64_t traced_width(const pool *q) {
+  int64_t in = q->x->shape[q->x->rank - 1]->example, out = up(q->y->shape[q->y->rank - 1]->example);
+  if (q->adaptive) return up(in > out ? in : out) + POOL_ROW;
+  return up((out - 1) * q->s[2] + pool_reach(q, 2) + q->edge);
+}
+
+/* Three widths: of small images, of the traced ones, and the widest that fits, which wider images are cut to. */
 static bool choose_tiles(pool *q) {
-  static const int64_t widths[] = {64, 128, 576, 2304, 4608, 6144};
-  int64_t last = 0;
-  for (size_t i = 0; i < AC_COUNT(widths); i++) {
-    pool_tile t;
-    if (!fit(q, widths[i] + q->edge, &t)) continue;
-    if (q->n_tiles && !q->adaptive && t.taps < q->k[1]) break; /* rather cut the rows than the windows */
-    if (q->n_tiles == POOL_TILES && widths[i] > 4608) break;
-    if (q->n_tiles == POOL_TILES) q->n_tiles--;
-    q->tile[q->n_tiles++] = t;
-    last = t.width;
+  static const int64_t most[] = {1024, 2048, 4096, 6144};
+  int64_t traced = traced_width(q), small = up(64 * q->s[2] + pool_reach(q, 2) + q->edge);
+  pool_tile t;
+  if (small < 1024 && fit(q, small, &t)) q->tile[q->n_tiles++] = t;
+  if (traced > small && traced < most[AC_COUNT(most) - 1] && fit(q, traced, &t)) q->tile[q->n_tiles++] = t;
+  bool wide = false;
+  for (size_t i = 0; i < AC_COUNT(most); i++) {
+    int64_t width = most[i] + up(q->edge), before = q->n_tiles > wide ? q->tile[q->n_tiles - wide - 1].width : 0;
+    if (width <= before || !fit(q, width, &t)) continue;
+    if (q->n_tiles && !q->adaptive && (t.taps < q->k[1] || (wide && t.rows < 4))) break; /* rather cut the rows */
+    q->tile[wide ? q->n_tiles - 1 : q->n_tiles++] = t;
+    wide = true;
   }
-  return last > 0;
+  return q->n_tiles > 0;
 }
 
 /* ---- the host function ---- */
@@ -190,7 +217,7 @@ static void launch_tile(pool *q, const pool_tile *t) {
   ac_push(p->a, &v, ac_ce_parse(&p->b, "max(1, %s)", q->row_blocks));
   ac_push(p->a, &v, ac_ce_parse(&p->b, "max(1, %s)", q->col_blocks));
   ac_push(p->a, &v, ac_ce_name(&p->b, q->units));
-  int64_t numbers_[] = {t->width, t->cols, t->in_rows, t->rows};
+  int64_t numbers_[] = {t->width / POOL_ROW, t->cols / POOL_ROW, t->in_rows, t->rows};
   for (size_t i = 0; i < AC_COUNT(numbers_); i++) ac_push(p->a, &v, ac_ce_int(&p->b, numbers_[i]));
   if (q->parts) ac_push(p->a, &v, ac_ce_int(&p->b, q->uneven_rows ? t->in_rows : t->taps));
   ac_cb_launch(&p->b, q->kernel, ac_ce_parse(&p->b, "max(1, min(tl.num_cores(), %s))", q->units), (int)v.len, v.data);
@@ -253,6 +280,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   (void)frexp((double)q->k[0] * (double)q->k[1] * (double)q->k[2] - 0.5, &e);
   q->shrink = q->max ? 1 : ldexp(1, q->adaptive ? -20 : -e);
   q->edge = (q->p[2] + POOL_LANES - 1) / POOL_LANES * POOL_LANES;
+  q->doubles = doubling_pays(q);
   if (!choose_tiles(q))
     return pl_refuse(p, n->loc, id,
                      "along the last dimension its window reaches over %lld elements, in steps of %lld: more than UB "

@@ -6,6 +6,7 @@
 
 enum {
   POOL_LANES = 8, /* float32 in 32 bytes: parts of a row begin at multiples of it */
+  POOL_ROW = 16,  /* the same for half types, too: rows of results begin at multiples of it */
   POOL_TILES = 3
 };
 
@@ -32,13 +33,16 @@ typedef struct {
   int tensor[2];                  /* values, indices; -1 */
   pool_tile tile[POOL_TILES];
   int n_tiles;
-  bool parts; /* windows may be taken in parts of their height */
+  bool doubles; /* the taps along the width: windows of twice as many, over and over */
+  bool parts;   /* windows may be taken in parts of their height */
   const char *kernel;
   const char *planes, *size[3], *out[3], *rows, *row_blocks, *col_blocks, *units; /* host locals */
 } pool;
 
 /* From the first to behind the last tap along an axis. */
 int64_t pool_reach(const pool *q, int axis);
+/* Lanes behind the last row, where gathers of lanes that no result uses read. */
+int64_t pool_tail(const pool *q);
 /* Writes the kernel. */
 void pool_kernel(pool *q);
 /* The part of the kernel's loop that differs when indices are wanted: one tap after the other. */

@@ -59,13 +59,18 @@ static bool plain(const pool *q, int axis) {
   return q->k[axis] == 1 && !q->p[axis];
 }
 
+/* Lanes from one row of results to the next. */
+static const char *pitch(const pool *q) {
+  return q->doubles ? "in_cols" : "out_cols";
+}
+
 /* ---- head ---- */
 
 static void parameters(pool *q) {
   ac_cbuild *b = &q->p_->b;
-  static const char *const names[] = {"depth",     "height",   "width",      "out_depth",  "out_height",
-                                      "out_width", "rows",     "row_blocks", "col_blocks", "units",
-                                      "in_cols",   "out_cols", "in_rows",    "out_rows"};
+  static const char *const names[] = {"depth",     "height",     "width",      "out_depth",  "out_height",
+                                      "out_width", "rows",       "row_blocks", "col_blocks", "units",
+                                      "in_blocks", "out_blocks", "in_rows",    "out_rows"};
   ac_cb_param(b, "x_ptr", pl_tensor_type(q->p_, q->in));
   if (q->tensor[0] >= 0) ac_cb_param(b, "y_ptr", pl_tensor_type(q->p_, q->in));
   if (q->indices) ac_cb_param(b, "index_ptr", pl_tensor_type(q->p_, AC_I64));
@@ -76,17 +81,29 @@ static void parameters(pool *q) {
 
 static void buffers(pool *q) {
   pl_ctx *p = q->p_;
-  pl_alloc(p, "x", "(in_rows, in_cols)", q->in, false);
+  ac_cexpr *x = ac_ce_parse(&p->b, "tl.alloc_ub((in_rows, in_cols), dtype=tl.%s, buffers=2)", ac_dtypes[q->in].name);
+  ac_cb_assign(&p->b, "x", x);
   if (half(q)) pl_alloc(p, "x32", "(in_rows, in_cols)", AC_F32, false);
   ac_cb_comment(&p->b, "%s rows of the input, a row of the output each", q->indices ? "the taps of" : "joined");
   pl_alloc(p, "lines", "(out_rows, in_cols)", AC_F32, false);
-  pl_alloc(p, "acc", "(out_rows, out_cols)", AC_F32, false);
-  if (half(q)) pl_alloc(p, "y", "(out_rows, out_cols)", q->in, false);
-  pl_alloc(p, "tap", "out_cols", AC_F32, false);
-  pl_alloc(p, "at", "out_cols", AC_I32, false);
-  pl_alloc(p, "index", "out_cols", AC_I32, false);
-  if (q->adaptive) pl_alloc(p, "length", "out_cols", AC_I32, false);
-  if (q->adaptive) pl_alloc(p, "beyond", "out_cols", AC_I32, false);
+  const char *results = q->indices   ? "(out_rows, out_cols)"
+                        : q->doubles ? "out_rows * in_cols"
+                                     : "out_rows * out_cols";
+  const char *lanes = q->indices ? "out_cols" : results;
+  if (!q->indices) {
+    ac_cb_comment(&p->b, "the same rows one behind another, so that one gather picks from all of them");
+    pl_alloc(p, "flat", plus(q, "out_rows * in_cols", pool_tail(q)), AC_F32, false);
+  }
+  pl_alloc(p, "acc", results, AC_F32, false);
+  if (half(q)) pl_alloc(p, "y", results, q->in, false);
+  pl_alloc(p, "tap", lanes, AC_F32, false);
+  pl_alloc(p, "at", lanes, AC_I32, false);
+  pl_alloc(p, "index", lanes, AC_I32, false);
+  if (q->adaptive) {
+    pl_alloc(p, "length", lanes, AC_I32, false);
+    pl_alloc(p, "beyond", lanes, AC_I32, false);
+    pl_alloc(p, "back_to", lanes, AC_I32, false);
+  }
   if (!q->max && !q->divisor) {
     if (!q->adaptive) pl_alloc(p, "length", "out_cols", AC_I32, false);
     if (!q->adaptive && !q->include) pl_alloc(p, "missing", "out_cols", AC_I32, false);
@@ -96,7 +113,15 @@ static void buffers(pool *q) {
   if (q->indices) pool_index_buffers(q);
 }
 
-/* Where along a row the first tap of each window lies, and how many taps it has. */
+/* The vectors for row 0 stand for the others too, `pitch` lanes later. */
+static void repeat_rows(pool *q) {
+  loop(q, "r", "1", "out_rows", NULL);
+  pool_do(q, "vadd_scalar(at[r * out_cols:r * out_cols + out_cols], at[0:out_cols], r * in_cols)");
+  if (q->adaptive) pool_do(q, "vcopy(length[r * out_cols:r * out_cols + out_cols], length[0:out_cols])");
+  end(q);
+}
+
+/* Where the first tap of each window lies, and how many taps it has along the width. */
 static void window_starts(pool *q) {
   pl_ctx *p = q->p_;
   ac_cb_with(&p->b, AC_STAGE_COMPUTE);
@@ -107,14 +132,22 @@ static void window_starts(pool *q) {
     pool_do(q, "vadd_scalar(length, at, width + out_width - 1)");
     pool_do(q, "vfloordiv_scalar(at, at, out_width)");
     pool_do(q, "vfloordiv_scalar(length, length, out_width)");
+    ac_cb_comment(&p->b, "lanes without a result: empty windows at the end of the row");
+    pool_do(q, "vmin_scalar(at, at, width)");
+    pool_do(q, "vmin_scalar(length, length, width)");
     pool_do(q, "vsub(length, length, at)");
-    pool_do(q, "cast(length32, length)");
-  } else
+    pool_do(q, "cast(length32, length[0:out_cols])");
+  } else if (q->doubles)
+    pool_do(q, "iota(at, 0)");
+  else
     pool_do(q, "iota(at, %lld, step=%lld)", (long long)(q->edge - q->p[2]), (long long)q->s[2]);
   if (q->indices) {
     ac_cb_comment(&p->b, "written row by row below");
     pool_do(q, "duplicate(won, 0.0)");
     pool_do(q, "duplicate(places, 0)");
+  } else {
+    if (!q->doubles) repeat_rows(q);
+    pool_do(q, "duplicate(flat, %s)", neutral(q));
   }
   end(q);
 }
@@ -275,31 +308,80 @@ static void uneven_height(pool *q) {
 /* ---- along the width ---- */
 
 void pool_tap_index(pool *q) {
+  const char *n = q->indices ? "n_cols" : "n";
   if (!q->adaptive) {
-    pool_do(q, "vadd_scalar(index, at, %s, count=n_cols)", times(q, "i", q->d[2]));
+    pool_do(q, "vadd_scalar(index, at, %s, count=%s)", times(q, "i", q->d[2]), n);
     return;
   }
   ac_cb_comment(&q->p_->b, "behind a window's end: lane `width`, which holds 0");
-  pool_do(q, "vsub_scalar(beyond, length, i + 1, count=n_cols)");
-  pool_do(q, "vmin_scalar(beyond, beyond, 0, count=n_cols)");
-  pool_do(q, "vmul_scalar(beyond, beyond, 0 - width, count=n_cols)");
-  pool_do(q, "vadd_scalar(index, at, i, count=n_cols)");
-  pool_do(q, "vadd(index, index, beyond, count=n_cols)");
-  pool_do(q, "vmin_scalar(index, index, width, count=n_cols)");
+  pool_do(q, "vsub_scalar(beyond, length, i + 1, count=n)");
+  pool_do(q, "vmin_scalar(beyond, beyond, 0, count=n)");
+  pool_do(q, "vmax_scalar(beyond, beyond, -1, count=n)");
+  pool_do(q, "vadd_scalar(index, at, i, count=n)");
+  pool_do(q, "vsub_scalar(back_to, index, width, count=n)");
+  pool_do(q, "vmul(back_to, back_to, beyond, count=n)");
+  pool_do(q, "vadd(index, index, back_to, count=n)");
+}
+
+static void flatten(pool *q) {
+  loop(q, "r", "0", "n_rows", NULL);
+  pool_do(q, "vcopy(flat[r * in_cols:r * in_cols + in_cols], lines[r, 0:in_cols])");
+  end(q);
+}
+
+/* Each tap of all rows by one gather. */
+static void single_taps(pool *q) {
+  pl_ctx *p = q->p_;
+  pl_let(p, "n", "n_rows * out_cols");
+  pool_do(q, "duplicate(acc, %s)", neutral(q));
+  ac_cb_comment(&p->b, "a tap along the width: neighbours lie in one block, so they are picked by index");
+  loop(q, "i", "0", q->adaptive ? "tl.cdiv(width, out_width) + 1" : num(q, q->k[2]), NULL);
+  pool_tap_index(q);
+  pool_do(q, "gather(tap, flat, index, count=n)");
+  pool_do(q, "%s(acc[0:n], acc[0:n], tap[0:n])", join(q));
+  end(q);
+}
+
+/* acc = (acc joined with) the windows in flat, `shift` lanes on. */
+static void take_shifted(pool *q, int64_t shift, bool first) {
+  if (first && !shift) {
+    pool_do(q, "vcopy(acc, flat, count=n)");
+    return;
+  }
+  pool_do(q, "vadd_scalar(index, at, %lld, count=n)", (long long)shift);
+  pool_do(q, "gather(%s, flat, index, count=n)", first ? "acc" : "tap");
+  if (!first) pool_do(q, "%s(acc, acc, tap, count=n)", join(q));
+}
+
+/* Windows of 1, 2, 4, ... taps, each from two of half its size: a logarithm of gathers instead of one a tap. */
+static void doubled_taps(pool *q) {
+  pl_ctx *p = q->p_;
+  int64_t k = q->k[2], d = q->d[2], at = q->edge - q->p[2], w = 1;
+  bool first = true;
+  pl_let(p, "n", "n_rows * in_cols");
+  for (;; w *= 2) {
+    bool last = w * 2 > k;
+    if (q->max ? last : (k & w) != 0) { /* sums: the window is cut into pieces of powers of two */
+      take_shifted(q, at, first);
+      first = false;
+      at += q->max ? (k - w) * d : w * d;
+      if (q->max && k > w) take_shifted(q, at, false);
+    }
+    if (last) break;
+    ac_cb_comment(&p->b, "windows of %lld taps", (long long)w * 2);
+    pool_do(q, "vadd_scalar(index, at, %lld, count=n)", (long long)(w * d));
+    pool_do(q, "gather(tap, flat, index, count=n)");
+    pool_do(q, "%s(flat[0:n], flat[0:n], tap[0:n])", join(q));
+  }
 }
 
 static void taps_of_width(pool *q) {
-  pl_ctx *p = q->p_;
-  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
-  pool_do(q, "duplicate(acc, %s)", neutral(q));
-  ac_cb_comment(&p->b, "a tap along the width: neighbours lie in one block, so it is picked by index");
-  loop(q, "i", "0", q->adaptive ? "tl.cdiv(width, out_width) + 1" : num(q, q->k[2]), NULL);
-  pool_tap_index(q);
-  loop(q, "r", "0", "n_rows", NULL);
-  pool_do(q, "gather(tap, lines[r, 0:in_cols], index, count=n_cols)");
-  pool_do(q, "%s(acc[r, 0:n_cols], acc[r, 0:n_cols], tap[0:n_cols])", join(q));
-  end(q);
-  end(q);
+  ac_cb_with(&q->p_->b, AC_STAGE_COMPUTE);
+  flatten(q);
+  if (q->doubles)
+    doubled_taps(q);
+  else
+    single_taps(q);
   end(q);
 }
 
@@ -339,7 +421,7 @@ static void divide(pool *q) {
   if (q->divisor) {
     double by = q->divisor * q->shrink;
     bool exact = fabs(frexp(by, &e)) == 0.5;
-    const char *all = "acc[0:n_rows, 0:n_cols]";
+    const char *all = "acc[0:n]";
     if (by != 1)
       pool_do(q, exact ? "vmul_scalar(%s, %s, %#.17g)" : "vdiv_scalar(%s, %s, %#.17g)", all, all,
               exact ? 1 / by : by);
@@ -355,7 +437,8 @@ static void divide(pool *q) {
   else if (!plain(q, 1))
     h = axis_length(q, 1, plus(q, ac_sprintf(p->a, "top + %s", times(q, "r", q->s[1])), 0), "height");
   pool_do(q, "vmul_scalar(divisor, length32, float(%s * %s) * %.17g, count=n_cols)", d, h, q->shrink);
-  pool_do(q, "vdiv(acc[r, 0:n_cols], acc[r, 0:n_cols], divisor[0:n_cols])");
+  const char *a = ac_sprintf(p->a, "acc[r * %s:r * %s + n_cols]", pitch(q), pitch(q));
+  pool_do(q, "vdiv(%s, %s, divisor[0:n_cols])", a, a);
   end(q);
   end(q);
 }
@@ -367,14 +450,25 @@ static void store(pool *q) {
   if (q->tensor[0] < 0) return;
   if (half(q)) {
     ac_cb_with(b, AC_STAGE_COMPUTE);
-    pool_do(q, "cast(y[0:n_rows, 0:n_cols], acc[0:n_rows, 0:n_cols], mode=\"rint\")");
+    pool_do(q, q->indices ? "cast(y[0:n_rows, 0:n_cols], acc[0:n_rows, 0:n_cols], mode=\"rint\")"
+                          : "cast(y, acc, mode=\"rint\", count=n)");
     end(q);
   }
+  const char *y = half(q) ? "y" : "acc";
   ac_cb_with(b, AC_STAGE_COPYOUT);
-  pool_do(q,
-          "store(y_ptr + (z * out_height + row) * out_width + col + tl.arange(0, n_rows)[:, None] * out_width + "
-          "tl.arange(0, n_cols)[None, :], %s[0:n_rows, 0:n_cols])",
-          half(q) ? "y" : "acc");
+  if (q->indices)
+    pool_do(q,
+            "store(y_ptr + (z * out_height + row) * out_width + col + tl.arange(0, n_rows)[:, None] * out_width + "
+            "tl.arange(0, n_cols)[None, :], %s[0:n_rows, 0:n_cols])",
+            y);
+  else {
+    loop(q, "r", "0", "n_rows", NULL);
+    pool_do(q,
+            "store(y_ptr + (z * out_height + row + r) * out_width + col + tl.arange(0, n_cols), "
+            "%s[r * %s:r * %s + n_cols])",
+            y, pitch(q), pitch(q));
+    end(q);
+  }
   end(q);
 }
 
@@ -385,6 +479,9 @@ void pool_kernel(pool *q) {
   f->doc = "A unit is `rows` rows of one plane of the output; units are shared out evenly.";
   parameters(q);
   pl_let(p, "pid", "tl.program_id(0)");
+  ac_cb_comment(b, "rows in UB begin on 32 bytes");
+  pl_let(p, "in_cols", "in_blocks * %d", POOL_ROW);
+  pl_let(p, "out_cols", "out_blocks * %d", POOL_ROW);
   buffers(q);
   pl_let(p, "first", "tl.split(units, tl.num_programs(0), pid, 1)");
   pl_let(p, "last", "tl.split(units, tl.num_programs(0), pid + 1, 1)");

@@ -98,9 +98,9 @@ static int64_t out_bytes(const pool *q) {
   return q->in == AC_F32 ? 8 : 4 + 2 * ac_dtypes[q->in].bytes;
 }
 
-/* Room that does not grow with the rows: index vectors, one tap, divisors, scratch of iota and of the casts. */
+/* Room that does not grow with the rows: index vectors, one tap, divisors; scratch of iota and the casts, and of integer division. */
 static int64_t fixed_bytes(const pool *q, int64_t cols) {
-  return 20480 + 4 * pool_tail(q) + cols * (q->indices ? 72 : 16);
+  return (q->indices || q->adaptive ? 49152 : 20480) + 4 * pool_tail(q) + cols * (q->indices ? 72 : 16);
 }
 
 /* The tile with rows of `width` lanes: as many rows of the output as fit; taps in parts when not one does. */
@@ -219,7 +219,7 @@ static void launch_tile(pool *q, const pool_tile *t) {
   ac_push(p->a, &v, ac_ce_name(&p->b, q->units));
   int64_t numbers_[] = {t->width / POOL_ROW, t->cols / POOL_ROW, t->in_rows, t->rows};
   for (size_t i = 0; i < AC_COUNT(numbers_); i++) ac_push(p->a, &v, ac_ce_int(&p->b, numbers_[i]));
-  if (q->parts) ac_push(p->a, &v, ac_ce_int(&p->b, q->uneven_rows ? t->in_rows : t->taps));
+  if (q->parts && !q->uneven_rows) ac_push(p->a, &v, ac_ce_int(&p->b, t->taps));
   ac_cb_launch(&p->b, q->kernel, ac_ce_parse(&p->b, "max(1, min(tl.num_cores(), %s))", q->units), (int)v.len, v.data);
 }
 

@@ -76,7 +76,7 @@ static void parameters(pool *q) {
   if (q->indices) ac_cb_param(b, "index_ptr", pl_tensor_type(q->p_, AC_I64));
   for (size_t i = 0; i < AC_COUNT(names); i++)
     if (q->nd == 3 || (i != 0 && i != 3)) ac_cb_param(b, names[i], NULL);
-  if (q->parts) ac_cb_param(b, "part", NULL);
+  if (q->parts && !q->uneven_rows) ac_cb_param(b, "part", NULL);
 }
 
 static void buffers(pool *q) {
@@ -165,7 +165,7 @@ static void unit(pool *q) {
   if (q->adaptive) {
     pl_let(p, "lo", "0");
     pl_let(p, "off", "0");
-    pl_let(p, "n_lanes", "width");
+    pl_let(p, "n_lanes", "min(in_cols, width)");
   } else {
     pl_note(p,
             "Lane 0 of a row is element %s of the input; a row that begins there in the input begins %lld lanes "
@@ -176,7 +176,7 @@ static void unit(pool *q) {
     pl_let(p, "block", "%s", plus(q, times(q, "col // 8", q->s[2]), -q->edge / POOL_LANES));
     pl_let(p, "lo", "max(block, 0) * %d", POOL_LANES);
     pl_let(p, "off", "max(0 - block, 0) * %d", POOL_LANES);
-    pl_let(p, "n_lanes", "min(width, %s) - lo",
+    pl_let(p, "n_lanes", "min(in_cols, min(width, %s) - lo)",
            plus(q, times(q, "(col + n_cols - 1)", q->s[2]), pool_reach(q, 2) - q->p[2]));
   }
 }
@@ -205,7 +205,7 @@ static void load_rows(pool *q) {
   ac_cbuild *b = &q->p_->b;
   ac_cb_with(b, AC_STAGE_COPYIN);
   pool_do(q, "load(x_ptr + (slice * height + from_row) * width + lo + tl.arange(0, n_in)[:, None] * width + "
-             "tl.arange(0, n_lanes)[None, :], x[0:n_in, 0:n_lanes])");
+             "tl.arange(0, n_lanes)[None, :], x)");
   end(q);
   if (!half(q) && q->max) return;
   ac_cb_with(b, AC_STAGE_COMPUTE);
@@ -276,12 +276,13 @@ static void height(pool *q) {
     loop(q, "piece", "0", num(q, q->k[1]), "part");
     pl_let(p, "next_piece", "min(piece + part, %lld)", (long long)q->k[1]);
     pl_let(p, "from_row", "max(0, top + %s)", times(q, "piece", q->d[1]));
-    pl_let(p, "n_in", "min(height, top + %s + %s + 1) - from_row", times(q, "(n_rows - 1)", q->s[1]),
+    pl_let(p, "n_in", "min(in_rows, min(height, top + %s + %s + 1) - from_row)", times(q, "(n_rows - 1)", q->s[1]),
            times(q, "(next_piece - 1)", q->d[1]));
     ac_cb_if(b, ac_ce_parse(b, "n_in > 0"));
   } else {
     pl_let(p, "from_row", q->p[1] ? "max(0, top)" : "top");
-    pl_let(p, "n_in", "min(height, top + %s) - from_row", plus(q, times(q, "(n_rows - 1)", q->s[1]), last + 1));
+    pl_let(p, "n_in", "min(in_rows, min(height, top + %s) - from_row)",
+           plus(q, times(q, "(n_rows - 1)", q->s[1]), last + 1));
   }
   load_rows(q);
   taps_of_height(q);
@@ -294,8 +295,8 @@ static void height(pool *q) {
 static void uneven_height(pool *q) {
   pl_ctx *p = q->p_;
   ac_cbuild *b = &p->b;
-  loop(q, "from_row", "row * height // out_height", "tl.cdiv((row + 1) * height, out_height)", "part");
-  pl_let(p, "n_in", "min(part, tl.cdiv((row + 1) * height, out_height) - from_row)");
+  loop(q, "from_row", "row * height // out_height", "tl.cdiv((row + 1) * height, out_height)", "in_rows");
+  pl_let(p, "n_in", "min(in_rows, tl.cdiv((row + 1) * height, out_height) - from_row)");
   load_rows(q);
   ac_cb_with(b, AC_STAGE_COMPUTE);
   loop(q, "h", "0", "n_in", NULL);
@@ -415,16 +416,14 @@ static const char *axis_length(pool *q, int axis, const char *s, const char *siz
 
 static void divide(pool *q) {
   pl_ctx *p = q->p_;
-  int e;
   if (q->max) return;
   ac_cb_with(&p->b, AC_STAGE_COMPUTE);
   if (q->divisor) {
     double by = q->divisor * q->shrink;
-    bool exact = fabs(frexp(by, &e)) == 0.5;
-    const char *all = "acc[0:n]";
-    if (by != 1)
-      pool_do(q, exact ? "vmul_scalar(%s, %s, %#.17g)" : "vdiv_scalar(%s, %s, %#.17g)", all, all,
-              exact ? 1 / by : by);
+    if (by != 1) {
+      ac_cb_comment(&p->b, "a product takes a quarter of a division's time and is at most one rounding off");
+      pool_do(q, "vmul_scalar(acc[0:n], acc[0:n], %#.17g)", 1 / by);
+    }
     end(q);
     return;
   }

@@ -1,5 +1,5 @@
 /* Pooling of random sizes, windows, strides, paddings and options: planned, checked, lowered, run in the simulator without a compiler and
- * compared with the float64 reference; maxima and indices exactly. AC_POOLS=N draws N (default 150), AC_POOL_SEED=S that one alone, and
+ * compared with the float64 reference; maxima and indices exactly. AC_POOLS=N draws N (default 100), AC_POOL_SEED=S that one alone, and
  * shows its program. */
 #include "../plan/graphs.h"
 #include "direct_support.h"
@@ -167,7 +167,7 @@ static void pools_agree(void **state) {
     one(strtoull(only, NULL, 10), true);
     return;
   }
-  int pools = n ? atoi(n) : 150;
+  int pools = n ? atoi(n) : 100;
   for (int i = 0; i < pools; i++) {
     one((uint64_t)i + 1, false);
     if (i % 50 == 49) { /* memory of programs that are done with */

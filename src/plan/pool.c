@@ -211,6 +211,10 @@ static void launch_tile(pool *q, const pool_tile *t) {
   ac_push(p->a, &v, ac_ce_name(&p->b, p->tensors.data[pl_tensor_of(p, q->x)].name));
   for (int i = 0; i < 2; i++)
     if (q->tensor[i] >= 0) ac_push(p->a, &v, ac_ce_name(&p->b, p->tensors.data[q->tensor[i]].name));
+  /* images of that width come without gaps, in one block */
+  ac_push(p->a, &v,
+          ac_ce_parse(&p->b, "max(1, min(%lld, tl.cdiv(%s, %d)))", (long long)(t->width / POOL_ROW), q->size[2],
+                      POOL_ROW));
   const char *sizes_[] = {q->size[0], q->size[1], q->size[2], q->out[0], q->out[1], q->out[2], q->rows};
   for (size_t i = 0; i < AC_COUNT(sizes_); i++)
     if (q->nd == 3 || (i != 0 && i != 3)) ac_push(p->a, &v, ac_ce_name(&p->b, sizes_[i]));

@@ -74,6 +74,7 @@ static void parameters(pool *q) {
   ac_cb_param(b, "x_ptr", pl_tensor_type(q->p_, q->in));
   if (q->tensor[0] >= 0) ac_cb_param(b, "y_ptr", pl_tensor_type(q->p_, q->in));
   if (q->indices) ac_cb_param(b, "index_ptr", pl_tensor_type(q->p_, AC_I64));
+  ac_cb_param(b, "x_blocks", NULL);
   for (size_t i = 0; i < AC_COUNT(names); i++)
     if (q->nd == 3 || (i != 0 && i != 3)) ac_cb_param(b, names[i], NULL);
   if (q->parts && !q->uneven_rows) ac_cb_param(b, "part", NULL);
@@ -81,9 +82,9 @@ static void parameters(pool *q) {
 
 static void buffers(pool *q) {
   pl_ctx *p = q->p_;
-  ac_cexpr *x = ac_ce_parse(&p->b, "tl.alloc_ub((in_rows, in_cols), dtype=tl.%s, buffers=2)", ac_dtypes[q->in].name);
+  ac_cexpr *x = ac_ce_parse(&p->b, "tl.alloc_ub((in_rows, x_cols), dtype=tl.%s, buffers=2)", ac_dtypes[q->in].name);
   ac_cb_assign(&p->b, "x", x);
-  if (half(q)) pl_alloc(p, "x32", "(in_rows, in_cols)", AC_F32, false);
+  if (half(q)) pl_alloc(p, "x32", "(in_rows, x_cols)", AC_F32, false);
   ac_cb_comment(&p->b, "%s rows of the input, a row of the output each", q->indices ? "the taps of" : "joined");
   pl_alloc(p, "lines", "(out_rows, in_cols)", AC_F32, false);
   const char *results = q->indices   ? "(out_rows, out_cols)"
@@ -165,7 +166,7 @@ static void unit(pool *q) {
   if (q->adaptive) {
     pl_let(p, "lo", "0");
     pl_let(p, "off", "0");
-    pl_let(p, "n_lanes", "min(in_cols, width)");
+    pl_let(p, "n_lanes", "min(x_cols, width)");
   } else {
     pl_note(p,
             "Lane 0 of a row is element %s of the input; a row that begins there in the input begins %lld lanes "
@@ -176,7 +177,7 @@ static void unit(pool *q) {
     pl_let(p, "block", "%s", plus(q, times(q, "col // 8", q->s[2]), -q->edge / POOL_LANES));
     pl_let(p, "lo", "max(block, 0) * %d", POOL_LANES);
     pl_let(p, "off", "max(0 - block, 0) * %d", POOL_LANES);
-    pl_let(p, "n_lanes", "min(in_cols, min(width, %s) - lo)",
+    pl_let(p, "n_lanes", "min(x_cols, min(width, %s) - lo)",
            plus(q, times(q, "(col + n_cols - 1)", q->s[2]), pool_reach(q, 2) - q->p[2]));
   }
 }
@@ -480,6 +481,7 @@ void pool_kernel(pool *q) {
   pl_let(p, "pid", "tl.program_id(0)");
   ac_cb_comment(b, "rows in UB begin on 32 bytes");
   pl_let(p, "in_cols", "in_blocks * %d", POOL_ROW);
+  pl_let(p, "x_cols", "x_blocks * %d", POOL_ROW);
   pl_let(p, "out_cols", "out_blocks * %d", POOL_ROW);
   buffers(q);
   pl_let(p, "first", "tl.split(units, tl.num_programs(0), pid, 1)");

@@ -336,6 +336,10 @@ static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const 
   int64_t rows = whole(f, c->rows), cols = whole(f, c->cols), stride = whole(f, c->gm_stride),
           pitch = whole(f, c->ub_pitch), size = ac_dtypes[c->type].bytes;
   if (rows <= 0 || cols <= 0) return;
+  if (stride == cols && pitch == cols) { /* without gaps: one block */
+    stride = pitch = cols = wrap_mul(cols, rows);
+    rows = 1;
+  }
   int64_t gap = wrap_mul(wrap_sub(stride, cols), size), bytes = wrap_mul(cols, size),
           skip = wrap_sub(wrap_mul(pitch, size), wrap_add(bytes, 31) / 32 * 32) / 32,
           most = gap >= 0 && gap <= UINT32_MAX ? 4095 : 1;

@@ -40,6 +40,11 @@ __aicore__ inline void AcLoadRows(const AscendC::LocalTensor<T> &to, const Ascen
     if (rows <= 0 || cols <= 0) {
         return;
     }
+    if (stride == cols && pitch == cols) {
+        cols *= rows;
+        stride = pitch = cols;
+        rows = 1; // without gaps: one block
+    }
     const int64_t size = sizeof(T);
     const int64_t gap = (stride - cols) * size;
     const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;
@@ -60,6 +65,11 @@ __aicore__ inline void AcStoreRows(const AscendC::GlobalTensor<T> &to, const Asc
 {
     if (rows <= 0 || cols <= 0) {
         return;
+    }
+    if (stride == cols && pitch == cols) {
+        cols *= rows;
+        stride = pitch = cols;
+        rows = 1; // without gaps: one block
     }
     const int64_t size = sizeof(T);
     const int64_t gap = (stride - cols) * size;

@@ -81,7 +81,7 @@ def launches_of(folder):
 
 def check(o, row, dtype, folder):
     found = dict(category=row['category'], name=row['name'], dtype=dtype, passed=0, failed=0, refused=0, skipped=0, worst=0.0)
-    init = ['--init', json.dumps(row['init_2025'])] if row['init_2025'] else []
+    init = ['--init', repr(row['init_2025'])] if row['init_2025'] else []
     args = [row['file'], '-f', '-o', folder, '-d', dtype, *init, *shape_options(row['shapes_2025'])]
     code, result, text = command(o, 'gen', *args, *(['--no-verify'] if o.only_times else []))
     if code and not result.get('verify'):
@@ -94,8 +94,11 @@ def check(o, row, dtype, folder):
     found['kernels'], found['stages'] = launches_of(folder)
     for shapes in [] if o.only_times or init else row['shapes_test']:
         code, result, text = command(o, 'verify', folder, '--only', *shape_options(shapes))
+        if code == 2:  # another way of broadcasting, or sizes that the module's own arguments fix: another project, or none
+            code, result, text = command(o, 'gen', row['file'], '-f', '-o', folder + '2', '-d', dtype, *shape_options(shapes))
+            found['skipped'] += code == 2
         counts(found, result.get('verify', {}))
-        if code and not result.get('verify'):
+        if code not in (0, 2) and not result.get('verify'):
             found['failed'] += 1
             found['why'] = first_error(result, text)
     found['result'] = 'not verified' if o.only_times else 'fail' if found['failed'] else 'pass'

@@ -514,6 +514,7 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
   }
   case AC_AS_FLAG: ac_line(t, "AcOrder<AscendC::HardEvent::%s>();", ac_event_names[s->event]); return;
   case AC_AS_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_ALL>();"); return;
+  case AC_AS_STORE_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_MTE3>();"); return;
   case AC_AS_SYNC_ALL: ac_line(t, "AscendC::SyncAll();"); return;
   case AC_AS_CLEAN:
     ac_line(t,

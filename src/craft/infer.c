@@ -106,6 +106,7 @@ static ac_ctkind kind_of_call(ac_finfo *f, const ac_cexpr *e) {
   case AC_P_ALIGN_UP:
   case AC_P_ALIGN_DOWN:
   case AC_P_SPLIT:
+  case AC_P_COMPRESS:
   case AC_P_TUNE:
   case AC_P_NUM_CORES:
   case AC_P_UB_SIZE:

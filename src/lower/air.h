@@ -239,15 +239,16 @@ typedef enum {
   AC_AS_ALLOC,  /* tensor = buffer.AllocTensor */
   AC_AS_ENQUE,
   AC_AS_DEQUE,
-  AC_AS_FREE,     /* tensor through its buffer's queue */
-  AC_AS_GET,      /* tensor = TBuf.Get */
-  AC_AS_COPY,     /* copy */
-  AC_AS_INST,     /* inst, ops, count, round, cmp */
-  AC_AS_PRIM,     /* prim, ops, count: a composed primitive; gone after `legalise` */
-  AC_AS_GETVALUE, /* var = ops[0][offset] (UB) or gm[offset] (gm >= 0), converted to var.type */
-  AC_AS_SETVALUE, /* ops[0][offset] = value */
-  AC_AS_FLAG,     /* event: FetchEventID, SetFlag, WaitFlag in one */
-  AC_AS_BARRIER,  /* PipeBarrier<PIPE_ALL> */
+  AC_AS_FREE,          /* tensor through its buffer's queue */
+  AC_AS_GET,           /* tensor = TBuf.Get */
+  AC_AS_COPY,          /* copy */
+  AC_AS_INST,          /* inst, ops, count, round, cmp */
+  AC_AS_PRIM,          /* prim, ops, count: a composed primitive; gone after `legalise` */
+  AC_AS_GETVALUE,      /* var = ops[0][offset] (UB) or gm[offset] (gm >= 0), converted to var.type */
+  AC_AS_SETVALUE,      /* ops[0][offset] = value */
+  AC_AS_FLAG,          /* event: FetchEventID, SetFlag, WaitFlag in one */
+  AC_AS_BARRIER,       /* PipeBarrier<PIPE_ALL> */
+  AC_AS_STORE_BARRIER, /* PipeBarrier<PIPE_MTE3>: a store that may go where the one before went */
   AC_AS_SYNC_ALL,
   AC_AS_CLEAN, /* gm: the scalar unit's data cache is emptied; what it reads next comes from global memory */
   /* host code only */

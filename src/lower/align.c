@@ -164,6 +164,8 @@ static void indexed(align *l, ac_astmt *s, ac_ablock *out) {
   ac_push(a, out, f);
   ac_push(a, &f->body, at);
   if (one->rank) {
+    /* equal offsets: the later one must stay. An atomic store joins both, whatever the order. */
+    if (!one->to_ub && !one->atomic) ac_push(a, &f->body, ac_as_new(a, AC_AS_STORE_BARRIER, s->loc));
     copy(l, n, &f->body);
     return;
   }

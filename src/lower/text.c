@@ -265,6 +265,7 @@ static void statement(text *t, const ac_astmt *s, int depth) {
     break;
   case AC_AS_FLAG: ac_printf(&t->b, "flag %s", ac_event_names[s->event]); break;
   case AC_AS_BARRIER: ac_puts(&t->b, "barrier"); break;
+  case AC_AS_STORE_BARRIER: ac_puts(&t->b, "barrier of the stores"); break;
   case AC_AS_SYNC_ALL: ac_puts(&t->b, "sync_all"); break;
   case AC_AS_CLEAN: ac_printf(&t->b, "clean the scalar cache (%s)", t->k->gms.data[s->gm].name); break;
   case AC_AS_REFUSE:

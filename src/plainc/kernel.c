@@ -294,7 +294,8 @@ static void statement(ac_pc *t, const ac_astmt *s) {
   case AC_AS_FREE:
   case AC_AS_GET:
   case AC_AS_FLAG:
-  case AC_AS_CLEAN: return;   /* no cache between memory and what reads it */
+  case AC_AS_CLEAN: return; /* no cache between memory and what reads it */
+  case AC_AS_STORE_BARRIER:
   case AC_AS_BARRIER: return; /* order between units, of which C has one */
   default: ac_pc_fail(t, s->loc, "a statement of kind %d", (int)s->kind); return;
   }

@@ -10,15 +10,16 @@
 
 /* Words of the surface language and names that the schedules use for themselves. */
 static const char *const reserved[] = {
-    "False", "None",     "True",  "and",    "as",    "assert",   "async",   "await",         "break",
-    "class", "continue", "def",   "del",    "elif",  "else",     "except",  "finally",       "for",
-    "from",  "global",   "if",    "import", "in",    "is",       "lambda",  "nonlocal",      "not",
-    "or",    "pass",     "raise", "return", "try",   "while",    "with",    "yield",         "tl",
-    "min",   "max",      "range", "float",  "int",   "bool",     "len",     "ascend_kernel", "pid",
-    "start", "end",      "count", "offs",   "tile",  "per_core", "n_cores", "row",           "lo",
-    "hi",    "i",        "col",   "unit",   "units", "first",    "last",    "outer",         "parts",
-    "width", "wanted",   "lane",  "wide",   "reps",  "r",        "part",    "tiles",         "trips",
-    "t"};
+    "False",  "None",     "True",   "and",      "as",    "assert",   "async",   "await",         "break",
+    "class",  "continue", "def",    "del",      "elif",  "else",     "except",  "finally",       "for",
+    "from",   "global",   "if",     "import",   "in",    "is",       "lambda",  "nonlocal",      "not",
+    "or",     "pass",     "raise",  "return",   "try",   "while",    "with",    "yield",         "tl",
+    "min",    "max",      "range",  "float",    "int",   "bool",     "len",     "ascend_kernel", "pid",
+    "start",  "end",      "count",  "offs",     "tile",  "per_core", "n_cores", "row",           "lo",
+    "hi",     "i",        "col",    "unit",     "units", "first",    "last",    "outer",         "parts",
+    "width",  "wanted",   "lane",   "wide",     "reps",  "r",        "part",    "tiles",         "trips",
+    "t",      "axis",     "inner",  "picks",    "span",  "step",     "total",   "lane_step",     "axis_0",
+    "axis_1", "axis_2",   "axis_3", "row_count"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};
@@ -286,7 +287,7 @@ static void write_host(pl_ctx *p) {
 }
 
 ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diags *d) {
-  pl_ctx p = {.a = a, .g = g, .chip = chip, .d = d, .stage_names = ac_map_new(a)};
+  pl_ctx p = {.a = a, .g = g, .chip = chip, .d = d, .stage_names = ac_map_new(a), .ranked = ac_map_new(a)};
   ac_cb_init(&p.b, a, ac_sprintf(a, "%s.craft", g->name));
   if (!g->outputs.len) {
     pl_refuse(&p, AC_NOLOC, g->name, "it has no output");

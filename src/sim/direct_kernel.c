@@ -548,6 +548,7 @@ static flow statement(frame *f, const ac_dstmt *s) {
   case AC_AS_SETVALUE: set_value(f, s); return GO;
   case AC_AS_FLAG: order(s); return GO;
   case AC_AS_BARRIER: acsim_pipe_barrier(PIPE_ALL, s->file, s->line); return GO;
+  case AC_AS_STORE_BARRIER: acsim_pipe_barrier(AC_PIPE_MTE3, s->file, s->line); return GO;
   case AC_AS_SYNC_ALL: acsim_sync_all(1, s->file, s->line); return GO;
   case AC_AS_CLEAN: acsim_cache_clean(&f->g[s->gm], 1, s->file, s->line); return GO;
   default: return GO;

@@ -3,7 +3,9 @@
  * The tensor is planes x depth x height x width; what the operation lacks of these is 1 (pooling along one dimension: its rows are the
  * height, with a window of 1). A window is taken apart by its axes. Along depth and height its taps are whole rows, joined as vectors of the
  * width: rows `stride` apart are one stepped slice. Only then, on as many rows as the output has, come the taps along the width: there the
- * neighbours of an element lie in one block of UB, where no slice can be shifted, so each tap is a gather.
+ * neighbours of an element lie in one block of UB, where no slice can be shifted, so a tap is a gather, of all rows of the unit at once.
+ * Where more taps than two or so fall on a result, the rows are turned instead: side by side, so that a step along the width is one of whole
+ * blocks. Then shifted slices are free, windows double from 1 tap to 2, 4, ..., and two gathers do, whatever the window.
  *
  * Borders: rows beyond the input are left out (ranges are clipped); along the width a row has `edge` lanes to its left and what the
  * last windows need to its right, filled with 0 or -inf. Everything is float32; half types are rounded once, at the end.
@@ -13,7 +15,6 @@
  */
 #include "plan/pool.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -79,13 +80,9 @@ int64_t pool_tail(const pool *q) {
   return (q->edge + pool_reach(q, 2) + POOL_LANES) / POOL_LANES * POOL_LANES;
 }
 
-/* Is it cheaper to double windows, on all lanes, than to take the taps one by one? Gathers are what counts. */
-static bool doubling_pays(const pool *q) {
-  if (q->adaptive || q->indices || q->s[2] != 1) return false;
-  int64_t gathers = 1, k = q->k[2];
-  for (int64_t w = 1; w * 2 <= k; w *= 2) gathers++;
-  gathers += q->max ? (k & (k - 1)) != 0 : __builtin_popcountll((unsigned long long)k) - 1;
-  return gathers < k;
+/* Turning the rows takes a gather of all lanes, `stride` a result, and one of the results; else there is one a tap. */
+static bool turning_pays(const pool *q) {
+  return !q->adaptive && !q->indices && q->k[2] > q->s[2] + 1;
 }
 
 /* ---- tiles ---- */
@@ -110,12 +107,15 @@ static bool fit(const pool *q, int64_t width, pool_tile *t) {
   if (q->adaptive) t->cols = (width - POOL_LANES) / POOL_ROW * POOL_ROW;
   if (width <= q->edge + reach || t->cols < POOL_ROW) return false;
   int64_t room = pl_ub_budget(q->p_) - fixed_bytes(q, t->cols);
-  int64_t a = in_bytes(q) * width, lanes = q->doubles ? width : t->cols;
-  int64_t b = (q->indices ? 4 : 8) * width + (out_bytes(q) + (q->indices ? 20 : q->adaptive ? 24 : 12)) * lanes;
+  int64_t a = in_bytes(q) * width;
+  int64_t b = (q->indices ? 4 : 8) * width + (out_bytes(q) + (q->indices ? 20 : q->adaptive ? 24 : 12)) * t->cols;
+  if (q->turns) b = 20 * width + 8 * pool_tail(q) + (out_bytes(q) + 4) * t->cols;
   int64_t high = pool_reach(q, 1);
   /* rows * b + ((rows - 1) * stride + high) * a <= room */
   int64_t rows = (room - (high - q->s[1]) * a) / (b + q->s[1] * a);
   if (q->uneven_rows) rows = 0;
+  if (q->turns && rows < POOL_LANES) return false;
+  if (q->turns) rows = rows / POOL_LANES * POOL_LANES;
   t->rows = rows < 1 ? 1 : rows;
   t->in_rows = (t->rows - 1) * q->s[1] + high;
   t->taps = q->k[1];
@@ -140,7 +140,7 @@ static int64_t traced_width(const pool *q) {
 
 /* Three widths: of small images, of the traced ones, and the widest that fits, which wider images are cut to. */
 static bool choose_tiles(pool *q) {
-  static const int64_t most[] = {1024, 2048, 4096, 6144};
+  static const int64_t most[] = {256, 512, 1024, 2048, 4096, 6144};
   int64_t traced = traced_width(q), small = up(64 * q->s[2] + pool_reach(q, 2) + q->edge);
   pool_tile t;
   if (small < 1024 && fit(q, small, &t)) q->tile[q->n_tiles++] = t;
@@ -202,10 +202,10 @@ static void launch_tile(pool *q, const pool_tile *t) {
   pl_note(p, "Tiling: rows of %lld lanes; %lld of the input beside %lld of the output%s.", (long long)t->width,
           (long long)t->in_rows, (long long)t->rows,
           t->taps < q->k[1] || q->uneven_rows ? ", whose windows are taken in parts" : "");
-  pl_let(p, q->rows, "max(1, min(%lld, min(%s, tl.cdiv(%s * %s * %s, tl.num_cores()))))", (long long)t->rows,
-         q->out[1], q->planes, q->out[0], q->out[1]);
-  pl_let(p, q->row_blocks, "tl.cdiv(%s, %s)", q->out[1], q->rows);
   pl_let(p, q->col_blocks, "tl.cdiv(%s, %lld)", q->out[2], (long long)t->cols);
+  pl_let(p, q->rows, "max(1, min(%lld, min(%s, tl.cdiv(%s * %s * %s * %s, tl.num_cores()))))", (long long)t->rows,
+         q->out[1], q->planes, q->out[0], q->out[1], q->col_blocks);
+  pl_let(p, q->row_blocks, "tl.cdiv(%s, %s)", q->out[1], q->rows);
   pl_let(p, q->units, "%s * %s * %s * %s", q->planes, q->out[0], q->row_blocks, q->col_blocks);
   AC_VEC(ac_cexpr *) v = {0};
   ac_push(p->a, &v, ac_ce_name(&p->b, p->tensors.data[pl_tensor_of(p, q->x)].name));
@@ -221,7 +221,8 @@ static void launch_tile(pool *q, const pool_tile *t) {
   ac_push(p->a, &v, ac_ce_parse(&p->b, "max(1, %s)", q->row_blocks));
   ac_push(p->a, &v, ac_ce_parse(&p->b, "max(1, %s)", q->col_blocks));
   ac_push(p->a, &v, ac_ce_name(&p->b, q->units));
-  int64_t numbers_[] = {t->width / POOL_ROW, t->cols / POOL_ROW, t->in_rows, t->rows};
+  int64_t numbers_[] = {t->width / POOL_ROW, t->cols / POOL_ROW, t->in_rows,
+                        q->turns ? t->rows / POOL_LANES : t->rows};
   for (size_t i = 0; i < AC_COUNT(numbers_); i++) ac_push(p->a, &v, ac_ce_int(&p->b, numbers_[i]));
   if (q->parts && !q->uneven_rows) ac_push(p->a, &v, ac_ce_int(&p->b, t->taps));
   ac_cb_launch(&p->b, q->kernel, ac_ce_parse(&p->b, "max(1, min(tl.num_cores(), %s))", q->units), (int)v.len, v.data);
@@ -284,8 +285,9 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   (void)frexp((double)q->k[0] * (double)q->k[1] * (double)q->k[2] - 0.5, &e);
   q->shrink = q->max ? 1 : ldexp(1, q->adaptive ? -20 : -e);
   q->edge = (q->p[2] + POOL_LANES - 1) / POOL_LANES * POOL_LANES;
-  q->doubles = doubling_pays(q);
-  if (!choose_tiles(q))
+  q->turns = turning_pays(q);
+  if (q->turns && !choose_tiles(q)) q->turns = false; /* the window is too wide for eight rows at once */
+  if (!q->n_tiles && !choose_tiles(q))
     return pl_refuse(p, n->loc, id,
                      "along the last dimension its window reaches over %lld elements, in steps of %lld: more than UB "
                      "holds; about 6,000 for both together are covered",

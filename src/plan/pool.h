@@ -33,8 +33,8 @@ typedef struct {
   int tensor[2];                  /* values, indices; -1 */
   pool_tile tile[POOL_TILES];
   int n_tiles;
-  bool doubles; /* the taps along the width: windows of twice as many, over and over */
-  bool parts;   /* windows may be taken in parts of their height */
+  bool turns; /* rows side by side, so that a step along the width is a whole block of lanes */
+  bool parts; /* windows may be taken in parts of their height */
   const char *kernel;
   const char *planes, *size[3], *out[3], *rows, *row_blocks, *col_blocks, *units; /* host locals */
 } pool;

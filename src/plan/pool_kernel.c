@@ -59,9 +59,9 @@ static bool plain(const pool *q, int axis) {
   return q->k[axis] == 1 && !q->p[axis];
 }
 
-/* Lanes from one row of results to the next. */
-static const char *pitch(const pool *q) {
-  return q->doubles ? "in_cols" : "out_cols";
+/* Powers of two that the window of a sum is put together from; of a maximum one will do, taken twice. */
+static int pieces(const pool *q) {
+  return q->max ? 1 : __builtin_popcountll((unsigned long long)q->k[2]);
 }
 
 /* ---- head ---- */
@@ -76,7 +76,8 @@ static void parameters(pool *q) {
   if (q->indices) ac_cb_param(b, "index_ptr", pl_tensor_type(q->p_, AC_I64));
   ac_cb_param(b, "x_blocks", NULL);
   for (size_t i = 0; i < AC_COUNT(names); i++)
-    if (q->nd == 3 || (i != 0 && i != 3)) ac_cb_param(b, names[i], NULL);
+    if (q->nd == 3 || (i != 0 && i != 3))
+      ac_cb_param(b, q->turns && i == AC_COUNT(names) - 1 ? "row_groups" : names[i], NULL);
   if (q->parts && !q->uneven_rows) ac_cb_param(b, "part", NULL);
 }
 
@@ -87,19 +88,25 @@ static void buffers(pool *q) {
   if (half(q)) pl_alloc(p, "x32", "(in_rows, x_cols)", AC_F32, false);
   ac_cb_comment(&p->b, "%s rows of the input, a row of the output each", q->indices ? "the taps of" : "joined");
   pl_alloc(p, "lines", "(out_rows, in_cols)", AC_F32, false);
-  const char *results = q->indices   ? "(out_rows, out_cols)"
-                        : q->doubles ? "out_rows * in_cols"
-                                     : "out_rows * out_cols";
+  const char *results = q->indices ? "(out_rows, out_cols)" : "out_rows * out_cols";
   const char *lanes = q->indices ? "out_cols" : results;
+  const char *flat = q->turns ? ac_sprintf(p->a, "out_rows * (in_cols + %lld)", (long long)pool_tail(q))
+                              : plus(q, "out_rows * in_cols", pool_tail(q));
   if (!q->indices) {
     ac_cb_comment(&p->b, "the same rows one behind another, so that one gather picks from all of them");
-    pl_alloc(p, "flat", plus(q, "out_rows * in_cols", pool_tail(q)), AC_F32, false);
+    pl_alloc(p, "flat", flat, AC_F32, false);
+  }
+  if (q->turns) {
+    ac_cb_comment(&p->b, "the rows side by side: lane r of step c is element c of row r");
+    pl_alloc(p, "turned", flat, AC_F32, false);
+    if (pieces(q) > 1) pl_alloc(p, "total", "out_rows * in_cols", AC_F32, false);
+    pl_alloc(p, "turn", "out_rows * in_cols", AC_I32, false);
   }
   pl_alloc(p, "acc", results, AC_F32, false);
   if (half(q)) pl_alloc(p, "y", results, q->in, false);
-  pl_alloc(p, "tap", lanes, AC_F32, false);
+  if (!q->turns) pl_alloc(p, "tap", lanes, AC_F32, false);
   pl_alloc(p, "at", lanes, AC_I32, false);
-  pl_alloc(p, "index", lanes, AC_I32, false);
+  if (!q->turns) pl_alloc(p, "index", lanes, AC_I32, false);
   if (q->adaptive) {
     pl_alloc(p, "length", lanes, AC_I32, false);
     pl_alloc(p, "beyond", lanes, AC_I32, false);
@@ -117,9 +124,26 @@ static void buffers(pool *q) {
 /* The vectors for row 0 stand for the others too, `pitch` lanes later. */
 static void repeat_rows(pool *q) {
   loop(q, "r", "1", "out_rows", NULL);
-  pool_do(q, "vadd_scalar(at[r * out_cols:r * out_cols + out_cols], at[0:out_cols], r * in_cols)");
+  pool_do(q, "vadd_scalar(at[r * out_cols:r * out_cols + out_cols], at[0:out_cols], %s)",
+          q->turns ? "r" : "r * in_cols");
   if (q->adaptive) pool_do(q, "vcopy(length[r * out_cols:r * out_cols + out_cols], length[0:out_cols])");
   end(q);
+}
+
+/* Which element of the rows comes to which lane when they are turned, and where in the turned rows the results are. */
+static void turning(pool *q) {
+  pl_ctx *p = q->p_;
+  pl_let(p, "lanes", "out_rows * in_cols");
+  ac_cb_comment(&p->b,
+                "lane k comes from row k %% out_rows, element c = k // out_rows: k * in_cols - c * (lanes - 1)");
+  pool_do(q, "iota(turned, 0.5, count=lanes)");
+  pool_do(q, "vmul_scalar(turned, turned, 1.0 / float(out_rows), count=lanes)");
+  pool_do(q, "cast(flat, turned, mode=\"floor\", count=lanes)");
+  pool_do(q, "vmul_scalar(flat, flat, float(1 - lanes), count=lanes)");
+  pool_do(q, "iota(turned, 0.0, step=float(in_cols), count=lanes)");
+  pool_do(q, "vadd(flat, flat, turned, count=lanes)");
+  pool_do(q, "cast(turn, flat, mode=\"rint\", count=lanes)");
+  pool_do(q, "iota(at, %lld * out_rows, step=%s)", (long long)(q->edge - q->p[2]), times(q, "out_rows", q->s[2]));
 }
 
 /* Where the first tap of each window lies, and how many taps it has along the width. */
@@ -138,8 +162,8 @@ static void window_starts(pool *q) {
     pool_do(q, "vmin_scalar(length, length, width)");
     pool_do(q, "vsub(length, length, at)");
     pool_do(q, "cast(length32, length[0:out_cols])");
-  } else if (q->doubles)
-    pool_do(q, "iota(at, 0)");
+  } else if (q->turns)
+    turning(q);
   else
     pool_do(q, "iota(at, %lld, step=%lld)", (long long)(q->edge - q->p[2]), (long long)q->s[2]);
   if (q->indices) {
@@ -147,8 +171,9 @@ static void window_starts(pool *q) {
     pool_do(q, "duplicate(won, 0.0)");
     pool_do(q, "duplicate(places, 0)");
   } else {
-    if (!q->doubles) repeat_rows(q);
+    repeat_rows(q);
     pool_do(q, "duplicate(flat, %s)", neutral(q));
+    if (q->turns) pool_do(q, "duplicate(turned, %s)", neutral(q));
   }
   end(q);
 }
@@ -326,7 +351,7 @@ void pool_tap_index(pool *q) {
 }
 
 static void flatten(pool *q) {
-  loop(q, "r", "0", "n_rows", NULL);
+  loop(q, "r", "0", q->turns ? "out_rows" : "n_rows", NULL);
   pool_do(q, "vcopy(flat[r * in_cols:r * in_cols + in_cols], lines[r, 0:in_cols])");
   end(q);
 }
@@ -344,44 +369,49 @@ static void single_taps(pool *q) {
   end(q);
 }
 
-/* acc = (acc joined with) the windows in flat, `shift` lanes on. */
-static void take_shifted(pool *q, int64_t shift, bool first) {
-  if (first && !shift) {
-    pool_do(q, "vcopy(acc, flat, count=n)");
-    return;
-  }
-  pool_do(q, "vadd_scalar(index, at, %lld, count=n)", (long long)shift);
-  pool_do(q, "gather(%s, flat, index, count=n)", first ? "acc" : "tap");
-  if (!first) pool_do(q, "%s(acc, acc, tap, count=n)", join(q));
+/* `cur`, `steps` steps along the width on: a part that begins at whole blocks. */
+static const char *stepped(pool *q, const char *cur, int64_t steps) {
+  if (!steps) return ac_sprintf(q->p_->a, "%s[0:lanes]", cur);
+  return ac_sprintf(q->p_->a, "%s[%lld * out_rows:%lld * out_rows + lanes]", cur, (long long)steps, (long long)steps);
 }
 
-/* Windows of 1, 2, 4, ... taps, each from two of half its size: a logarithm of gathers instead of one a tap. */
-static void doubled_taps(pool *q) {
+/* Windows of 1, 2, 4, ... taps, each from two of half its size, in turned rows. */
+static void turned_taps(pool *q) {
   pl_ctx *p = q->p_;
-  int64_t k = q->k[2], d = q->d[2], at = q->edge - q->p[2], w = 1;
-  bool first = true;
-  pl_let(p, "n", "n_rows * in_cols");
-  for (;; w *= 2) {
+  int64_t k = q->k[2], d = q->d[2], at = 0;
+  const char *cur = "turned", *other = "flat";
+  pl_let(p, "n", "n_rows * out_cols");
+  pool_do(q, "gather(turned[0:lanes], flat, turn, count=lanes)");
+  for (int64_t w = 1;; w *= 2) {
     bool last = w * 2 > k;
-    if (q->max ? last : (k & w) != 0) { /* sums: the window is cut into pieces of powers of two */
-      take_shifted(q, at, first);
-      first = false;
-      at += q->max ? (k - w) * d : w * d;
-      if (q->max && k > w) take_shifted(q, at, false);
+    const char *to = ac_sprintf(p->a, "%s[0:lanes]", other);
+    if (!q->max && (k & w) && pieces(q) > 1) { /* sums: the window is cut into pieces of powers of two */
+      if (at)
+        pool_do(q, "vadd(total, total, %s)", stepped(q, cur, at));
+      else
+        pool_do(q, "vcopy(total, %s)", stepped(q, cur, 0));
+      at += w * d;
+    }
+    if (last && q->max && k > w) { /* maxima: two that overlap */
+      pool_do(q, "vmax(%s, %s, %s)", to, stepped(q, cur, 0), stepped(q, cur, (k - w) * d));
+      cur = other;
     }
     if (last) break;
     ac_cb_comment(&p->b, "windows of %lld taps", (long long)w * 2);
-    pool_do(q, "vadd_scalar(index, at, %lld, count=n)", (long long)(w * d));
-    pool_do(q, "gather(tap, flat, index, count=n)");
-    pool_do(q, "%s(flat[0:n], flat[0:n], tap[0:n])", join(q));
+    pool_do(q, "%s(%s, %s, %s)", join(q), to, stepped(q, cur, 0), stepped(q, cur, w * d));
+    const char *t = cur;
+    cur = other;
+    other = t;
   }
+  ac_cb_comment(&p->b, "turned back, the lanes between the results left out");
+  pool_do(q, "gather(acc, %s, at, count=n)", pieces(q) > 1 ? "total" : cur);
 }
 
 static void taps_of_width(pool *q) {
   ac_cb_with(&q->p_->b, AC_STAGE_COMPUTE);
   flatten(q);
-  if (q->doubles)
-    doubled_taps(q);
+  if (q->turns)
+    turned_taps(q);
   else
     single_taps(q);
   end(q);
@@ -437,7 +467,7 @@ static void divide(pool *q) {
   else if (!plain(q, 1))
     h = axis_length(q, 1, plus(q, ac_sprintf(p->a, "top + %s", times(q, "r", q->s[1])), 0), "height");
   pool_do(q, "vmul_scalar(divisor, length32, float(%s * %s) * %.17g, count=n_cols)", d, h, q->shrink);
-  const char *a = ac_sprintf(p->a, "acc[r * %s:r * %s + n_cols]", pitch(q), pitch(q));
+  const char *a = "acc[r * out_cols:r * out_cols + n_cols]";
   pool_do(q, "vdiv(%s, %s, divisor[0:n_cols])", a, a);
   end(q);
   end(q);
@@ -465,8 +495,8 @@ static void store(pool *q) {
     loop(q, "r", "0", "n_rows", NULL);
     pool_do(q,
             "store(y_ptr + (z * out_height + row + r) * out_width + col + tl.arange(0, n_cols), "
-            "%s[r * %s:r * %s + n_cols])",
-            y, pitch(q), pitch(q));
+            "%s[r * out_cols:r * out_cols + n_cols])",
+            y);
     end(q);
   }
   end(q);
@@ -481,6 +511,7 @@ void pool_kernel(pool *q) {
   pl_let(p, "pid", "tl.program_id(0)");
   ac_cb_comment(b, "rows in UB begin on 32 bytes");
   pl_let(p, "in_cols", "in_blocks * %d", POOL_ROW);
+  if (q->turns) pl_let(p, "out_rows", "row_groups * %d", POOL_LANES);
   pl_let(p, "x_cols", "x_blocks * %d", POOL_ROW);
   pl_let(p, "out_cols", "out_blocks * %d", POOL_ROW);
   buffers(q);

@@ -189,6 +189,8 @@ typedef struct {
   AC_VEC(vir_out) outs;
   bool selects;      /* Select is used: it takes the last 8 KiB of UB */
   AC_VEC(int) roots; /* registers that are needed beside the outputs */
+  bool
+      apart; /* buffers that are stored hold nothing but the result: the compiler can double them, whatever is written in parts */
 } vir;
 
 pv pv_num(double v);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { NONE, PER_ROW = 1, PER_COLUMN = 2, TILE = 3, CLASSES = 4 };
+/* With fewer rows at a time the passes over tiles are faster. */
+enum { FEW = 3 };
 enum {
   SCRATCH = 24 * 1024
 }; /* of reductions along rows and broadcasts: two pieces of 2,048 elements and what joins them */
@@ -19,7 +21,9 @@ struct red_once {
   const char *kernel;
   double tile_bytes, column_bytes;
   int64_t row_bytes, room, longest;
-  int open; /* branches of the host function */
+  const char *lanes; /* buffer of 64 lanes a row; NULL: nothing is reduced */
+  int align;         /* elements of the shortest dtype in 32 bytes */
+  int open;          /* branches of the host function */
 };
 
 static uint64_t kept(const red *r) {
@@ -108,6 +112,8 @@ static void assign(red *r, red_once *w) {
   for (size_t i = 0; i < w->q.bufs.len; i++) {
     const vir_buf *b = &w->q.bufs.data[i];
     int bytes = b->mask ? 1 : ac_dtypes[b->dtype].bytes * (b->loaded || b->stored ? 2 : 1);
+    int per = 32 / ac_dtypes[b->dtype].bytes;
+    if (!b->mask && per > w->align) w->align = per;
     if (b->outside)
       w->column_bytes += ac_dtypes[b->dtype].bytes;
     else if (b->cls == TILE)
@@ -117,14 +123,13 @@ static void assign(red *r, red_once *w) {
     else
       w->row_bytes += bytes;
   }
+  for (size_t i = 0; i < w->q.ops.len && !w->lanes; i++)
+    if (red_kind_of(w->q.ops.data[i].prim) != RED_NONE) w->lanes = pl_name(r->names, "lanes");
+  if (w->lanes) w->row_bytes += 256;
   w->room = pl_ub_budget(r->p) - SCRATCH - vir_scratch(&w->q) - 64 * (int64_t)w->q.bufs.len;
 }
 
 /* ---- the kernel ---- */
-
-static ac_cexpr *parsed(red *r, const char *text) {
-  return ac_ce_parse(&r->p->b, "%s", text);
-}
 
 static const char *address(int cls) {
   return cls == TILE ? "offs" : cls == PER_ROW ? "row + tl.arange(0, n)" : "tl.arange(0, cols)";
@@ -134,10 +139,30 @@ static void alloc(red *r, const char *name, ac_dtype d, int cls) {
   pl_alloc(r->p, name, cls == TILE ? "(tile_rows, tile_cols)" : cls == PER_ROW ? "tile_rows" : "tile_cols", d, false);
 }
 
+/* Along all rows at once: pieces of 64 columns are joined, one instruction for all rows, and 64 lanes a row are left to be reduced. */
+static void reduce_rows(red *r, red_once *w, const vir_op *o) {
+  ac_cbuild *b = &r->p->b;
+  const char *to = w->q.bufs.data[w->q.regs.data[o->dst].buf].name;
+  const char *x = w->q.bufs.data[w->q.regs.data[o->arg[0].reg].buf].name, *l = w->lanes;
+  red_kind k = red_kind_of(o->prim);
+  ac_cb_call(b, ac_ce_tl(b, "duplicate", 2, ac_ce_parse(b, "%s[0:n, 0:64]", l),
+                         ac_ce_float(b, red_identity(k, AC_F32).num)));
+  ac_cb_for(b, "piece", ac_ce_int(b, 0), ac_ce_parse(b, "tl.cdiv(cols, 64)"), NULL);
+  pl_let(r->p, "w", "min(64, cols - piece * 64)");
+  ac_cb_call(b, ac_ce_parse(b, "tl.%s(%s[0:n, 0:w], %s[0:n, 0:w], %s[0:n, piece * 64:piece * 64 + w])", red_join(k),
+                            l, l, x));
+  ac_cb_end(b);
+  ac_cb_call(b, ac_ce_parse(b, "tl.%s(%s, %s[0:n, 0:64], axis=-1)", o->prim, to, l));
+}
+
 static void compute(red *r, red_once *w) {
   ac_cbuild *b = &r->p->b;
   for (size_t i = 0; i < w->q.ops.len; i++) {
     const vir_op *o = &w->q.ops.data[i];
+    if (red_kind_of(o->prim) != RED_NONE) {
+      reduce_rows(r, w, o);
+      continue;
+    }
     const char *dst = w->q.bufs.data[w->q.regs.data[o->dst].buf].name;
     bool fills = !strcmp(o->prim, "broadcast") || !strcmp(o->prim, "duplicate");
     ac_cexpr *to = fills && o->cls == TILE ? ac_ce_parse(b, "%s[0:n, 0:cols]", dst) : NULL;
@@ -146,7 +171,6 @@ static void compute(red *r, red_once *w) {
       ac_ce_kwarg(b, call, "axis", ac_ce_int(b, w->q.regs.data[o->arg[0].reg].cls == PER_ROW));
     if (!strcmp(o->prim, "duplicate") && o->cls != TILE)
       ac_ce_kwarg(b, call, "count", ac_ce_name(b, o->cls == PER_ROW ? "n" : "cols"));
-    if (red_kind_of(o->prim) != RED_NONE) ac_ce_kwarg(b, call, "axis", parsed(r, "-1"));
     ac_cb_call(b, call);
   }
 }
@@ -199,6 +223,7 @@ static void kernel(red *r, red_once *w) {
     const vir_buf *x = &w->q.bufs.data[i];
     alloc(r, x->name, x->mask ? AC_MASK : x->dtype, x->outside ? PER_COLUMN : x->cls);
   }
+  if (w->lanes) pl_alloc(p, w->lanes, "(tile_rows, 64)", AC_F32, false);
   bool any = false;
   for (int k = 0; k < r->c.n_leaves; k++) {
     if (!w->shared[k]) continue;
@@ -217,28 +242,6 @@ static void kernel(red *r, red_once *w) {
   red_finish(r, f);
 }
 
-red_once *red_rows_at_once(red *r) {
-  if (!fits(r)) return NULL;
-  red_once *w = AC_NEW(r->p->a, red_once);
-  size_t n = r->c.v.regs.len;
-  w->q.p = r->p;
-  w->map = AC_NEW_N(r->p->a, int, n *CLASSES);
-  for (size_t i = 0; i < n * CLASSES; i++) w->map[i] = -1;
-  w->shared = AC_NEW_N(r->p->a, const char *, PL_MAX_LEAVES);
-  for (size_t o = 0; o < r->c.v.outs.len; o++)
-    vir_output(&w->q, spread(r, w, r->c.v.outs.data[o].reg), r->c.v.outs.data[o].dtype);
-  assign(r, w);
-  w->longest = (int64_t)((double)w->room / (w->tile_bytes + w->column_bytes + 1)) / 64 * 64;
-  int64_t cols = 1, d;
-  for (int i = r->c.groups[r->lanes].from; i < r->c.groups[r->lanes].to && cols; i++)
-    if (!ac_sym_is_const(r->space.dim[i], &d) || __builtin_mul_overflow(cols, d, &cols)) cols = 0;
-  if (cols > w->longest || w->longest < 64) return NULL;
-  kernel(r, w);
-  return w;
-}
-
-/* ---- the host function ---- */
-
 /* Rows of up to `cols` elements that fit at a time. */
 static int64_t rows_for(const red_once *w, int64_t cols) {
   int64_t n = (int64_t)(((double)w->room - (double)cols * w->column_bytes) /
@@ -246,17 +249,45 @@ static int64_t rows_for(const red_once *w, int64_t cols) {
   return n >= 16 ? n / 16 * 16 : n;
 }
 
+static const int64_t steps[] = {128, 1024}; /* longest rows of a branch */
+
+red_once *red_rows_at_once(red *r) {
+  if (!fits(r)) return NULL;
+  red_once *w = AC_NEW(r->p->a, red_once);
+  size_t n = r->c.v.regs.len;
+  w->q.p = r->p;
+  w->q.apart = true;
+  w->map = AC_NEW_N(r->p->a, int, n *CLASSES);
+  for (size_t i = 0; i < n * CLASSES; i++) w->map[i] = -1;
+  w->shared = AC_NEW_N(r->p->a, const char *, PL_MAX_LEAVES);
+  for (size_t o = 0; o < r->c.v.outs.len; o++)
+    vir_output(&w->q, spread(r, w, r->c.v.outs.data[o].reg), r->c.v.outs.data[o].dtype);
+  assign(r, w);
+  for (size_t i = 0; i < AC_COUNT(steps); i++)
+    if (rows_for(w, steps[i]) >= FEW) w->longest = steps[i];
+  int64_t cols = 1, d;
+  for (int i = r->c.groups[r->lanes].from; i < r->c.groups[r->lanes].to && cols; i++)
+    if (!ac_sym_is_const(r->space.dim[i], &d) || __builtin_mul_overflow(cols, d, &cols)) cols = 0;
+  if (cols > w->longest || !w->longest) return NULL;
+  kernel(r, w);
+  return w;
+}
+
+/* ---- the host function ---- */
+
 void red_once_host(red *r, red_once *w) {
   pl_ctx *p = r->p;
   ac_cbuild *b = &p->b;
   const char *cols = r->c.groups[r->lanes].name;
   int64_t longest = w->longest;
-  int64_t steps[] = {128, 1024, longest};
-  pl_note(p, "Tiling: rows of up to %lld elements fit UB, shorter ones several at a time; an element takes %s bytes.",
+  pl_note(p,
+          "Tiling: rows of up to %lld elements fit UB, shorter ones several at a time; an element takes %s bytes. "
+          "Rows of "
+          "whole 32 bytes lie in UB without gaps.",
           (long long)longest, ac_sprintf(p->a, "%g", w->tile_bytes + w->column_bytes));
   for (size_t i = 0; i < AC_COUNT(steps); i++) {
-    int64_t n = i + 1 < AC_COUNT(steps) ? rows_for(w, steps[i]) : 1;
-    if (i + 1 < AC_COUNT(steps) && (n < 2 || steps[i] >= longest)) continue;
+    int64_t n = rows_for(w, steps[i]);
+    if (n < FEW) continue;
     ac_cexpr *cond = ac_ce_parse(b, "%s <= %lld", cols, (long long)steps[i]);
     if (!w->open++)
       ac_cb_if(b, cond);
@@ -271,7 +302,7 @@ void red_once_host(red *r, red_once *w) {
     args[k++] = cols;
     args[k++] = red_here(r, "per_core");
     args[k++] = ac_sprintf(p->a, "%lld", (long long)n);
-    args[k++] = ac_sprintf(p->a, "%lld", (long long)steps[i]);
+    args[k++] = ac_sprintf(p->a, "tl.align_up(%s, %d)", cols, w->align);
     for (size_t s = 0; s < r->c.scalars.len && k < AC_COUNT(args); s++) args[k++] = r->c.scalars.data[s].host;
     red_launch(r, w->kernel, red_here(r, "max(1, tl.cdiv(units, per_core))"), args, k);
   }

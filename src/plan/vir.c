@@ -219,7 +219,7 @@ static int add_buf(vir *v, vir_buf b) {
 
 static bool fits(const vir *v, const vir_buf *b, int at, int reg, bool in_place) {
   const vir_reg *r = &v->regs.data[reg];
-  if (b->outside) return false;
+  if (b->outside || (v->apart && b->owner_out >= 0)) return false;
   if (b->dtype != r->dtype || b->mask != r->mask || b->cls != r->cls) return false;
   if (b->free_from > at || (b->free_from == at && !in_place)) return false;
   if (b->owner_out >= 0 && b->pinned_at > at) { /* a store's buffer before its result is there */

@@ -351,6 +351,9 @@ static ac_cfunc *start(red *r, const char *kernel, const char *doc) {
   mark_positions(r);
   params(r);
   pl_let(r->p, "pid", "tl.program_id(0)");
+  for (int k = 0; k < r->c.n_leaves; k++) /* one number for all */
+    if (r->c.leaves[k].scalar && !r->c.leaves[k].has)
+      pl_let(r->p, r->c.leaves[k].scalar, "tl.extract_scalar(%s, 0)", r->c.leaves[k].ptr);
   return f;
 }
 

@@ -471,6 +471,8 @@ bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs
   parts(r);
   if (!choose_tile(r)) return false;
   r->kernel = ac_sprintf(p->a, "%s_kernel", pl_stage_name(p, outs[0]));
+  for (int o = 0; o < n_outs; o++) /* sizes of workspace and of smaller results are said dimension by dimension */
+    r->any_rank &= p->tensors.data[outs[o]].output && red_full_out(r, (size_t)o);
   r->alone = !p->nesting && !p->stages.len && (size_t)n_outs == p->g->outputs.len;
   red_kernels(r);
   pl_stage_host(p, ac_sprintf(p->a, "%s and what follows from it.", ac_op_info(n->op)->id), red_host, r);

@@ -399,6 +399,9 @@ static void host(pl_ctx *p, void *self) {
   soft *s = self;
   ac_cbuild *b = &p->b;
   pl_declare(p, s->tensor);
+  if (s->input && !p->tensors.data[s->tensor].output) /* workspace has the traced dimensions */
+    pl_refuse_if(p, ac_sprintf(p->a, "%s.ndim != %d", s->x, s->v->rank),
+                 ac_sprintf(p->a, "%s must have %d dimensions", s->x, s->v->rank));
   ac_cb_comment(b, s->dim == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
   sizes(s);
   if (s->dim == -1) {

@@ -154,6 +154,7 @@ static void check_model(size_t k, int mask, ac_dtype d) {
     p = ac_lower(b.a, planned, &(ac_lower_opts){.op = "r_custom", .op_type = "RCustom", .chip = chip}, &b.d);
   if (!p) ac_diags_print(&b.d, stderr, false);
   assert_non_null(p);
+  if (!p) return;
   for (size_t s = 0; s < AC_COUNT(shapes); s++) {
     ac_shape shape = {.rank = 3, .dim = {shapes[s][0], shapes[s][1], shapes[s][2]}};
     ac_diags quiet;

@@ -42,8 +42,11 @@ static json_t *sample(ac_arena *a, const ac_run_options *o, const ac_sim_result 
   return j;
 }
 
-static void report_sample(ac_buf *b, const json_t *blocks, const ac_sim_result *r) {
+static void report_sample(ac_buf *b, const ac_run_options *o, const json_t *blocks, const ac_sim_result *r) {
   size_t n = json_array_size(blocks);
+  if (o->sample_blocks > r->block_dim && r->block_dim)
+    ac_printf(b, "sample: all %lld blocks ran; --sample-blocks %lld is more than there are\n",
+              (long long)r->block_dim, (long long)o->sample_blocks);
   if (!n) return;
   ac_puts(b, n == 1 ? "sample: only block " : "sample: only blocks ");
   for (size_t i = 0; i < n && i < MOST_NUMBERS; i++)
@@ -67,7 +70,8 @@ static void report_said(ac_buf *b, const ac_sim_result *r) {
   if (r->said) ac_printf(b, "printed:\n%s%s", r->said, r->said[strlen(r->said) - 1] == '\n' ? "" : "\n");
 }
 
-static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const json_t *blocks) {
+static void report(ac_buf *b, const ac_run_options *o, const ac_target *t, const ac_sim_result *r,
+                   const json_t *blocks) {
   if (r->refused) {
     ac_printf(b, "refused by the tiling code: %s\n", r->refused);
     return;
@@ -79,7 +83,7 @@ static void report(ac_buf *b, const ac_target *t, const ac_sim_result *r, const 
             (long long)r->ub_peak, r->wall);
   ac_time_line(b, &r->time);
   report_tiling(b, t, r);
-  report_sample(b, blocks, r);
+  report_sample(b, o, blocks, r);
   for (int i = 0; i < t->n; i++)
     if (t->tensors[i].output) describe(b, &t->tensors[i]);
   report_said(b, r);
@@ -153,7 +157,7 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
     return AC_EXIT_FAILED;
   }
   json_t *blocks = sample(a, o, &r);
-  report(text, t, &r, blocks);
+  report(text, o, t, &r, blocks);
   report_perturbed(text, o, &r);
   if (o->perturb) {
     json_t *names = json_array();

@@ -5,9 +5,11 @@
 #include "verify/project.h"
 
 #include <ctype.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 const ac_chip *ac_target_chip(ac_arena *a, const char *name, ac_diags *d) {
@@ -28,9 +30,16 @@ bool ac_target_is_kernel(const char *path) {
   return false;
 }
 
-bool ac_target_no_pipe(const char *path, ac_diags *d) {
+static bool is_pipe(const char *path) {
   struct stat st;
-  if (stat(path, &st) || !S_ISFIFO(st.st_mode)) return true;
+  return !stat(path, &st) && S_ISFIFO(st.st_mode);
+}
+bool ac_target_no_named_pipe(const char *path, ac_diags *d) {
+  struct statfs fs;
+  return (is_pipe(path) && !statfs(path, &fs) && fs.f_type == PIPEFS_MAGIC) || ac_target_no_pipe(path, d);
+}
+bool ac_target_no_pipe(const char *path, ac_diags *d) {
+  if (!is_pipe(path)) return true;
   ac_diag *x = ac_error(d, AC0101, (ac_loc){.file = path}, "it is a pipe, a file is due");
   ac_help(d, x, "write what comes from it into a file first");
   return false;

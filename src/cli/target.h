@@ -48,6 +48,8 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
                   json_t *result, ac_diags *d);
 /* Not a pipe, which could keep whoever opens it waiting; else a message. */
 bool ac_target_no_pipe(const char *path, ac_diags *d);
+/* The same, but for a pipe that has no name in a folder, as the shell's <(...) makes: somebody writes to it, so it can be read to its end. */
+bool ac_target_no_named_pipe(const char *path, ac_diags *d);
 /* Is it the source of a kernel, by its name? */
 bool ac_target_is_kernel(const char *path);
 

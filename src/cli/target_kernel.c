@@ -431,9 +431,10 @@ static bool arguments(job *j) {
 static bool tiling_options(job *j) {
   for (int i = 0; i < j->o->n_tiling; i++) {
     const char *text = j->o->tiling[i];
-    bool file = ac_exists(text) && !ac_is_dir(text);
+    bool folder = ac_is_dir(text), file = ac_exists(text) && !folder;
     if (!file && !strchr(text, '=')) {
-      ac_diag *x = ac_error(j->d, AC0101, (ac_loc){.file = text}, "there is no such file");
+      ac_diag *x =
+          ac_error(j->d, AC0101, (ac_loc){.file = text}, folder ? "it is a folder" : "there is no such file");
       ac_help(j->d, x, "--tiling takes the tiling data as a file, or key=value,... for the fields of its struct");
       return false;
     }
@@ -442,7 +443,7 @@ static bool tiling_options(job *j) {
       continue;
     }
     size_t n;
-    if (!ac_target_no_pipe(text, j->d)) return false;
+    if (!ac_target_no_named_pipe(text, j->d)) return false;
     if (j->o->n_tiling > 1) {
       ac_error(j->d, AC0103, AC_NOLOC, "--tiling is either one file or fields, not both");
       return false;

@@ -32,13 +32,17 @@ static bool offset_of(const call *c, int64_t i, int64_t *off) {
   return true;
 }
 
+/* How messages name the side that is addressed: an offset in elements is the usual mistake, and lands out of bounds or between elements. */
+#define BY_OFFSETS(operand) operand " (at offsets, which count bytes)"
+
 static bool gather_one(const call *c, element e) {
   const acsim_vector *v = c->v;
   int64_t off;
   if (!offset_of(c, e.number, &off)) return false;
   if (c->shared && !acsim_vec_note_read(c, v->b->addr + e.number * 4, 4))
     acsim_vec_note_read(c, v->a->addr + off, c->es); /* reported; the device goes on, lane by lane (assumed) */
-  acsim_access x[] = {{"src", v->a, off, c->es, c->es, ACSIM_READ}, {"dst", v->dst, e.at, c->es, 1, ACSIM_WRITE}};
+  acsim_access x[] = {{BY_OFFSETS("src"), v->a, off, c->es, c->es, ACSIM_READ},
+                      {"dst", v->dst, e.at, c->es, 1, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return false;
   memcpy(acsim_data(c->b, v->dst, e.at), acsim_data(c->b, v->a, off), (size_t)c->es);
   mark(c, v->dst, e.at, c->es);
@@ -82,7 +86,7 @@ void acsim_vec_gather(const call *given) {
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return;
   for (int64_t i = 0; i < v->count; i++) {
     int64_t off = (int64_t)ac_load_int(AC_U32, acsim_data(c->b, v->b, 0), i) + v->i;
-    acsim_access s = {"src", v->a, off, c->es, c->es, ACSIM_READ};
+    acsim_access s = {BY_OFFSETS("src"), v->a, off, c->es, c->es, ACSIM_READ};
     if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, &s, 1)) return;
     memcpy(acsim_data(c->b, v->dst, i * c->es), acsim_data(c->b, v->a, off), (size_t)c->es);
     mark(c, v->dst, i * c->es, c->es);
@@ -93,7 +97,8 @@ static bool scatter_one(const call *c, element e) {
   const acsim_vector *v = c->v;
   int64_t off;
   if (!offset_of(c, e.number, &off)) return false;
-  acsim_access x[] = {{"src", v->a, e.at, c->es, 1, ACSIM_READ}, {"dst", v->dst, off, c->es, c->es, ACSIM_WRITE}};
+  acsim_access x[] = {{"src", v->a, e.at, c->es, 1, ACSIM_READ},
+                      {BY_OFFSETS("dst"), v->dst, off, c->es, c->es, ACSIM_WRITE}};
   if (!acsim_touch(c->b, AC_PIPE_V, c->name, c->at, x, 2)) return false;
   memcpy(acsim_data(c->b, v->dst, off), acsim_data(c->b, v->a, e.at), (size_t)c->es);
   mark(c, v->dst, off, c->es);

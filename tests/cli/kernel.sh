@@ -178,6 +178,8 @@ run 0 'only blocks [0-9]*, [0-9]* of 8 ran' "$add" --in x.npy --in y.npy --out z
 cp out first
 run 0 '' "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 --sample-blocks 2 --seed 5
 [ "$(grep sample: first)" = "$(grep sample: out)" ]
+run 0 'all 8 blocks ran; --sample-blocks 9 is more than there are' "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 \
+  --tiling totalLength=2048,tileNum=4 --sample-blocks 9
 "$ASCENDCRAFT" run "$add" --in x.npy --in y.npy --out z.npy:float32:2048 --blocks 8 --tiling totalLength=2048,tileNum=4 \
   --sample-blocks 3 --seed 6 --json >json
 "$python" -c "
@@ -287,6 +289,22 @@ mkfifo wait.npy wait.cpp
 run 2 'no regular file but a pipe' "$add" --in wait.npy --in y.npy --out z.npy:float32:2048 --blocks 4 --tiling tileNum=4
 run 2 'wait.cpp.*it is a pipe' wait.cpp --in x.npy --blocks 1
 run 2 'wait.npy.*it is a pipe' "$add" $io --tiling wait.npy
+# a pipe without a name, as the shell's <(...): read to its end, up to the limit
+PYTHONPATH=$work "$python" -c "
+import struct, sys
+sys.stdout.buffer.write(struct.pack('<IHxxff', 2048, 4, 0.0, 0.25))" >tiling.bin
+cat tiling.bin | run 0 'tiling data: 16 bytes' "$add" $io --tiling /dev/fd/0
+py "assert read('z.npy')[1] == [i * 0.5 + 0.25 for i in range(2048)]"
+head -c 2000000 /dev/zero | run 4 'larger than 1048576 bytes' "$add" $io --tiling /dev/fd/0
+run 2 'AC0101.*it is a folder' "$add" $io --tiling .
+
+# ---- no compiler on this machine: that is no fault of ours
+mkdir nothing
+rc=0
+PATH=$work/nothing XDG_CACHE_HOME=$work/nothing ASCENDCRAFT_CXX=$work/nothing/c++ "$ASCENDCRAFT" run "$add" $io \
+  --tiling totalLength=2048,tileNum=4 >out 2>&1 || rc=$?
+[ $rc = 3 ]
+grep -q 'AC0802.*neither' out
 if [ -c /dev/full ]; then
   rc=0
   "$ASCENDCRAFT" run "$l" --entry made_by_macro --in f64 --out o.npy:float32:64 --blocks 1 >/dev/full 2>err || rc=$?

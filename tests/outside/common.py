@@ -135,6 +135,6 @@ def simrun_path():
     build = os.environ.get('AC_BUILD') or os.path.join(HERE, '..', '..', 'build')
     path = os.path.join(build, 'simrun')
     if not os.path.exists(path):
-        print('skipped: %s is not there; ninja -C %s simrun' % (path, build))
+        print('skipped: %s is not there; ninja -C %s simrun, or AC_BUILD=FOLDER with another build' % (path, build))
         sys.exit(77)
     return path

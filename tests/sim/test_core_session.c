@@ -146,6 +146,12 @@ static void launches_add_up(void **state) {
   acsim_launch(s, 8, 0, copy_eight, &d);
   acsim_launch(s, 2, 0, copy_eight, &d);
   assert_int_equal(faults(s, "written-twice", "elements 0..15 of y are written more than once (16 of 64)"), 1);
+  /* found after the launches: of no block, not of the first one */
+  size_t n;
+  const ac_sim_fault *f = acsim_warnings(s, &n);
+  assert_int_equal(n, 1);
+  assert_int_equal(f->block, -1);
+  assert_non_null(f->file);
   acsim_close(s);
   s = open_with(&d, (acsim_config){0}, false);
   acsim_launch(s, 0, 0, copy_eight, &d);

@@ -243,6 +243,7 @@ static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
                       .line = f->line,
                       .block = f->block,
                       .count = f->count};
+    if (g.file && !g.line) ac_run_symbol_place(a, &j->lib->spec, f->file, &g);
     const ac_sim_fault_kind *k = ac_sim_fault_kind_of(g.kind);
     if (k && k->warning)
       ac_push(a, &r->warnings, g);

@@ -165,7 +165,7 @@ static void report_functions(const ac_run_globals *g, acsim_session *s) {
     for (size_t k = 0; k < AC_COUNT(of_compiler); k++) known = known || !strcmp(name, of_compiler[k]);
     if (known) continue;
     const char *use = instead_of(name);
-    acsim_fault_pair(s, NULL, "host-function", (acsim_at){0}, (acsim_at){NULL, (int)i} /* each by itself */,
+    acsim_fault_pair(s, NULL, "host-function", (acsim_at){name, 0}, (acsim_at){NULL, (int)i} /* each by itself */,
                      "the file of the kernel calls %s, which is in the host's library and not on the device: %s%s",
                      name, use ? "use " : "AscendC has no such function", use ? use : "");
   }
@@ -177,7 +177,8 @@ void ac_run_globals_close(ac_run_globals *g, acsim_session *s) {
     variable *v = &g->variables.data[i];
     if (memcmp(v->at, v->before, v->bytes) != 0)
       acsim_fault_pair(
-          s, NULL, "global-written", (acsim_at){0}, (acsim_at){NULL, (int)i + 1},
+          s, NULL, "global-written", (acsim_at){v->name, 0} /* the parent finds the line */,
+          (acsim_at){NULL, (int)i + 1},
           "the blocks write the variable %s (%zu bytes), which is global or static: here they share it, on "
           "the device there is no such memory. Make it a member of the kernel's class, or keep it in UB or "
           "in the workspace",

@@ -146,6 +146,9 @@ void ac_run_add_constants(acsim_session *s, void *library);
  * the host it calls. NULL: its file cannot be read. */
 typedef struct ac_run_globals ac_run_globals;
 ac_run_globals *ac_run_globals_open(void *library, bool device_only);
+/* run_symbol.c: the file and line of a fault of which only the symbol is known, where the kernel's sources have one place of it; else none. In the
+ * parent: the child may not read them. */
+void ac_run_symbol_place(ac_arena *a, const ac_sim_spec *spec, const char *symbol, ac_sim_fault *f);
 void ac_run_globals_close(ac_run_globals *g, acsim_session *s);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);

@@ -1,7 +1,8 @@
 /* Kernels that call the host's library or keep values in variables of their file: faults; what looks like it and is none: silent. */
 #include "host_support.h"
 
-static void check(const char *file, const char *entry, const char *kind, const char *const *texts, size_t n_texts) {
+static void check(const char *file, const char *entry, const char *kind, const char *const *texts, const int *lines,
+                  size_t n_texts) {
   ac_sim_spec spec = {.form = AC_SIM_KERNEL,
                       .op = entry,
                       .opt = true,
@@ -22,7 +23,12 @@ static void check(const char *file, const char *entry, const char *kind, const c
   for (size_t i = 0; i < r.faults.len; i++) {
     const ac_sim_fault *f = &r.faults.data[i];
     if (!kind || strcmp(f->kind, kind) != 0) fail_msg("%s: %s: %s", entry, f->kind, f->message);
-    for (size_t k = 0; k < n_texts; k++) found += strstr(f->message, texts[k]) != NULL;
+    for (size_t k = 0; k < n_texts; k++) {
+      if (!strstr(f->message, texts[k])) continue;
+      found++;
+      assert_int_equal(f->line, lines[k]);
+      assert_true(lines[k] ? f->file && strstr(f->file, file) : !f->file);
+    }
   }
   if (found != n_texts) fail_msg("%s: %zu of %zu messages are there", entry, found, n_texts);
   assert_int_equal(r.faults.len, n_texts);
@@ -30,22 +36,24 @@ static void check(const char *file, const char *entry, const char *kind, const c
 }
 static void none(void **state) {
   (void)state;
-  check("globals.cpp", "nothing", NULL, NULL, 0);
-  check("globals.cpp", "scalar", NULL, NULL, 0);
+  check("globals.cpp", "nothing", NULL, NULL, NULL, 0);
+  check("globals.cpp", "scalar", NULL, NULL, NULL, 0);
 }
 static void variables(void **state) {
   (void)state;
   static const char *const one[] = {"the variable count (4 bytes)"}, *const two[] = {"the variable last (4 bytes)",
                                                                                      "the variable sum (4 bytes)"};
-  check("globals.cpp", "counts", "global-written", one, 1);
-  check("globals.cpp", "remembers", "global-written", two, 2);
+  static const int line[] = {7}, lines[] = {38, 10};
+  check("globals.cpp", "counts", "global-written", one, line, 1);
+  check("globals.cpp", "remembers", "global-written", two, lines, 2);
 }
 static void functions(void **state) {
   (void)state;
   static const char *const calls[] = {"calls expf, which is in the host's library and not on the device: use Exp on",
                                       "calls malloc", "calls free"};
-  check("host_calls.cpp", "exponent", "host-function", calls, 3);
-  check("host_and_kernel.cpp", "plain", NULL, NULL, 0);
+  static const int lines[] = {22, 25, 28}; /* the declaration of expf is no call */
+  check("host_calls.cpp", "exponent", "host-function", calls, lines, 3);
+  check("host_and_kernel.cpp", "plain", NULL, NULL, NULL, 0);
 }
 
 int main(void) {

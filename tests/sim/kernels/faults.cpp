@@ -620,7 +620,7 @@ static const sim_case table[] = {
     CASE(atomic_unwritten, "read-poison",
          "256 elements of y that were never written (the first is element 0): an atomic store"),
     {"pad_on_310", pad_on_310, 1, 4, N, N, 0, "not-on-chip", "Ascend310P3", nullptr, nullptr, 0, 1, 0},
-    CASE(gather_past, "ub-out-of-bounds", "src reads"),
+    CASE(gather_past, "ub-out-of-bounds", "src (at offsets, which count bytes) reads"),
     {"gather_in_place", gather_in_place, 1, 4, N, N, 0, "overlap", "share byte", count_up, first_of_eight, 0, 0, 0},
 };
 SIM_CASES(table);

@@ -369,7 +369,7 @@ static const sim_case table[] = {
     MPAIR(gm_past, 1, "gm-out-of-bounds", "elements 1016..1024 of x, which has 1024", 0, 0),
     MPAIR(gm_past_view, 1, "gm-out-of-bounds", "that SetGlobalBuffer gave 256 bytes", 0, 0),
     MPAIR(ub_past, 1, "ub-out-of-bounds", "bytes 992..1056 of a VECCALC buffer", 0, 0),
-    MPAIR(gather_past, 1, "ub-out-of-bounds", "src reads", 0, 0),
+    MPAIR(gather_past, 1, "ub-out-of-bounds", "src (at offsets, which count bytes) reads", 0, 0),
     MPAIR(half_aligned, 1, "misaligned", "src starts at byte 16", 0, 0),
     MPAIR(overlapping, 1, "overlap", "dst", 0, 0),
     MPAIR(too_large, 1, "ub-overflow", "163840 of 196608 bytes are taken", 0, 0),

@@ -34,8 +34,6 @@ void ix_sizes(const ix_set *s, const char *some);
 
 /* ---- host text ---- */
 
-/* The shape's symbols name dimensions of the inputs: other ranks than the traced are refused. */
-void pl_rank_guards(pl_ctx *p, const ac_value *v);
 void ix_arg(pl_ctx *p, ix_args *a, const char *text);
 /* `width`: parts of pieces of `inner` elements, IX_BATCH of which have `room` elements together. */
 void ix_width(pl_ctx *p, int64_t room, ac_dtype d);

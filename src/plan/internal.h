@@ -93,7 +93,8 @@ typedef struct {
   /* Plans a stage that writes tensors `outs`, whose last anchor is `n`: needs (pl_need), kernels, pl_stage_host. */
   bool (*plan)(pl_ctx *p, const ac_node *n, const int *outs, int n_outs);
 } pl_class;
-extern const pl_class pl_softmax_class, pl_reduce_class, pl_pool_class, pl_gather_class, pl_scatter_class, pl_place_class;
+extern const pl_class pl_softmax_class, pl_reduce_class, pl_pool_class, pl_gather_class, pl_scatter_class,
+    pl_place_class;
 
 /* AC0700 at the node's line; always false. `why` completes "softmax: ". */
 bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC_PRINTF(4, 5);
@@ -111,6 +112,8 @@ ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d);
 void pl_refuse_if(pl_ctx *p, const char *cond, const char *message);
 /* The guards that are not of broadcasting: refusals in the host function. */
 void pl_guards(pl_ctx *p);
+/* The shape's symbols name dimensions of the inputs: other ranks than the traced are refused in the host function, once. */
+void pl_rank_guards(pl_ctx *p, const ac_value *v);
 bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
 /* tl.load / tl.store statements of the tile `ptr + offs`. */
 void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf);

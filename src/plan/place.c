@@ -88,8 +88,7 @@ static void take_apart(const place *g) {
 
 static void put_one(const place *g, const char *window) {
   pl_ctx *p = g->p;
-  const char *value =
-      ac_sprintf(p->a, ac_dtypes[g->dtype].cls == AC_FLOATING ? "%.9e" : "%.0f", g->fill);
+  const char *value = ac_sprintf(p->a, ac_dtypes[g->dtype].cls == AC_FLOATING ? "%.9e" : "%.0f", g->fill);
   if (g->src) {
     pl_let(p, "value", "tl.extract_scalar(v, e)");
     value = "value";
@@ -128,7 +127,7 @@ static void kernel(const place *g) {
   ix_params(&g->ix);
   if (g->src) ac_cb_param(b, "src_ptr", pl_tensor_type(p, g->dtype));
   ac_cb_param(b, "y_ptr", pl_tensor_type(p, g->dtype));
-  static const char *const numbers[] = {"units", "windows",  "span", "size",     "lines",
+  static const char *const numbers[] = {"units", "windows",  "span", "size",      "lines",
                                         "line",  "src_line", "step", "lane_step", "per_core"};
   for (size_t k = 0; k < AC_COUNT(numbers); k++)
     if (g->src || strcmp(numbers[k], "src_line")) ac_cb_param(b, numbers[k], NULL);
@@ -160,7 +159,8 @@ static void kernel(const place *g) {
 static void host(pl_ctx *p, void *self) {
   place *g = self;
   int bytes = ac_dtypes[g->dtype].bytes;
-  int64_t room = (pl_ub_budget(p) - CHUNK * (ix_bytes(&g->ix) + 2 * bytes) - 8192) / (2 * bytes + (sums32(g) ? 4 : 0)); /* a window that comes in while one goes out */
+  int64_t room = (pl_ub_budget(p) - CHUNK * (ix_bytes(&g->ix) + 2 * bytes) - 8192) /
+                 (2 * bytes + (sums32(g) ? 4 : 0)); /* a window that comes in while one goes out */
   for (int i = 0; i < g->n_outs; i++) pl_declare(p, g->outs[i]);
   pl_rank_guards(p, g->x);
   pl_rank_guards(p, g->i);
@@ -173,12 +173,16 @@ static void host(pl_ctx *p, void *self) {
   ix_sizes(&g->ix, ac_sprintf(p->a, "%s > 0", pl_numel_text(p, g->i)));
   pl_let(p, "span", "axis * step");
   pl_refuse_if(p, "span > 2147483647", "the elements that one index chooses among lie more than 2^31 apart");
-  ac_cb_comment(&p->b, last ? "The indices of a row are one line."
-                            : "The indices of a row are lines along the inner dimensions, one for each place in the indexed one.");
+  ac_cb_comment(
+      &p->b,
+      last ? "The indices of a row are one line."
+           : "The indices of a row are lines along the inner dimensions, one for each place in the indexed one.");
   pl_let(p, "lines", "%s", last ? "1" : pl_sym_text(p, g->i->shape[g->at]));
   pl_let(p, "line", "%s", pl_product_text(p, g->i, last ? g->at : g->at + 1, g->i->rank));
   if (g->src) pl_let(p, "src_line", "%s", last ? "0" : pl_product_text(p, g->src, g->at + 1, g->src->rank));
-  pl_note(p, "Tiling: windows of equal size, of up to %lld elements; UB holds one beside %d indices. Cores own whole windows.",
+  pl_note(p,
+          "Tiling: windows of equal size, of up to %lld elements; UB holds one beside %d indices. Cores own whole "
+          "windows.",
           (long long)(room / 256 * 256), CHUNK);
   pl_let(p, "windows", "max(1, tl.cdiv(span, %lld))", (long long)(room / 256 * 256));
   pl_let(p, "size", "min(%lld, max(64, tl.align_up(tl.cdiv(span, windows), 64)))", (long long)(room / 256 * 256));
@@ -190,12 +194,13 @@ static void host(pl_ctx *p, void *self) {
     ix_arguments(&g->ix, &a);
     if (g->src) ix_arg(p, &a, g->sn);
     ix_arg(p, &a, p->tensors.data[g->outs[i]].name);
-    const char *const numbers[] = {"units",    "windows", "span",           "size",    "lines", "line",
-                                   "src_line", "step",    last ? "0" : "1", "per_core"};
+    const char *const numbers[] = {"units", "windows",  "span", "size",           "lines",
+                                   "line",  "src_line", "step", last ? "0" : "1", "per_core"};
     for (size_t k = 0; k < AC_COUNT(numbers); k++)
       if (g->src || strcmp(numbers[k], "src_line")) ix_arg(p, &a, numbers[k]);
     group_arguments(g, &a);
-    ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_windows_kernel", g->op), ac_ce_name(&p->b, "n_cores"), (int)a.len, a.data);
+    ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_windows_kernel", g->op), ac_ce_name(&p->b, "n_cores"), (int)a.len,
+                 a.data);
   }
 }
 
@@ -242,7 +247,8 @@ static bool dtype_fits(const place *g, const ac_node *n) {
   const char *name = ac_dtypes[g->dtype].name, *id = ac_op_info(n->op)->id;
   if (g->dtype == AC_F64) return pl_refuse(g->p, n->loc, id, "the vector unit has no float64");
   if (g->act != '=' && ac_dtypes[g->dtype].cls != AC_FLOATING && g->dtype != AC_I64 && g->dtype != AC_I32)
-    return pl_refuse(g->p, n->loc, id, "sums and products of %s; covered are the floating dtypes, int32 and int64", name);
+    return pl_refuse(g->p, n->loc, id, "sums and products of %s; covered are the floating dtypes, int32 and int64",
+                     name);
   return true;
 }
 
@@ -265,7 +271,8 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
     return pl_refuse(p, n->loc, id, "its dimension must be a constant");
   if (!g->x->rank || !g->i->rank) return pl_refuse(p, n->loc, id, "tensors without dimensions");
   if (g->src->def && g->src->def->op == AC_G_CONST) {
-    if (!pl_number(g->src->def, "value", 0, &g->fill)) return pl_refuse(p, n->loc, id, "the number must be a constant");
+    if (!pl_number(g->src->def, "value", 0, &g->fill))
+      return pl_refuse(p, n->loc, id, "the number must be a constant");
     g->src = NULL;
   } else if (g->src->rank != g->x->rank) {
     return pl_refuse(p, n->loc, id, "the source has no dimensions; expand it to the index's shape");
@@ -273,7 +280,9 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   g->at = ac_dim_index(at, g->x->rank);
   if (!dtype_fits(g, n)) return false;
   if (!lines_fit(g))
-    return pl_refuse(p, n->loc, id, "two or more dimensions after the indexed one whose sizes are not known to be equal in input, index and source");
+    return pl_refuse(p, n->loc, id,
+                     "two or more dimensions after the indexed one whose sizes are not known to be equal in input, "
+                     "index and source");
   const ac_value *one[1] = {g->i};
   if (!pl_need(p, g->x) || (g->src && !pl_need(p, g->src)) || !ix_need(&g->ix, p, n, one, 1)) return false;
   g->ix.axis_text[0] = pl_sym_text(p, g->x->shape[g->at]);

@@ -276,10 +276,28 @@ static void head(pl_ctx *p) {
   ac_push(p->a, c, ac_sprintf(p->a, "%s: planned for %s.", p->g->name, p->chip->soc));
 }
 
+/* Inputs that a size is read from, as bits. */
+static uint64_t sources(const pl_ctx *p, const ac_sym *s) {
+  if (s->kind == AC_SYM_CONST) return 0;
+  if (s->kind == AC_SYM_VAR) return UINT64_C(1) << (p->g->vars.data[s->var].input & 63);
+  return sources(p, s->a) | sources(p, s->b);
+}
+
+/* A result whose sizes come from several inputs has them at these dimensions only with the ranks that were traced. */
+static void mixed_outputs(pl_ctx *p) {
+  for (size_t o = 0; o < p->g->outputs.len; o++) {
+    const ac_value *v = p->g->outputs.data[o].value;
+    uint64_t from = 0;
+    for (int i = 0; i < v->rank; i++) from |= sources(p, v->shape[i]);
+    if (from & (from - 1)) pl_rank_guards(p, v);
+  }
+}
+
 static void write_host(pl_ctx *p) {
   size_t n = p->stages.len;
   host_begin(p, n == 1 ? p->stages.data[0].doc : ac_sprintf(p->a, "%zu stages, one after the other.", n));
   pl_guards(p);
+  mixed_outputs(p);
   for (size_t i = 0; i < n; i++) {
     if (n > 1) ac_cb_comment(&p->b, "Stage %zu. %s", i + 1, p->stages.data[i].doc);
     p->stages.data[i].host(p, p->stages.data[i].self);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_class *const classes[] = {&pl_reduce_class, &pl_pool_class, &pl_gather_class, &pl_scatter_class, &pl_place_class};
+static const pl_class *const classes[] = {&pl_reduce_class, &pl_pool_class, &pl_gather_class, &pl_scatter_class,
+                                          &pl_place_class};
 
 enum { MAX_NESTING = 64 };
 
@@ -54,6 +55,7 @@ const char *pl_numel_text(const pl_ctx *p, const ac_value *v) {
 void pl_declare(pl_ctx *p, int tensor) {
   const pl_tensor *t = &p->tensors.data[tensor];
   if (t->input || t->output) return;
+  pl_rank_guards(p, t->v);
   ac_cbuild *b = &p->b;
   ac_cexpr *dtype = ac_ce_attr(b, ac_ce_name(b, "tl"), ac_dtypes[t->v->dtype].name);
   ac_cb_assign(b, t->name, ac_ce_tl(b, "empty", 2, ac_ce_parse(b, "%s", pl_numel_text(p, t->v)), dtype));

@@ -182,6 +182,7 @@ static inline iv ieval(interp *p, const ac_cexpr *e) {
   }
   case AC_CE_ATTR: {
     gm_tensor *g = ieval(p, e->a).gm;
+    if (!strcmp(e->s, "ndim")) return iv_int(g->shape.rank);
     return (iv){.kind = IV_SHAPE, .shape = g->shape};
   }
   case AC_CE_INDEX: return ishape(p, e);

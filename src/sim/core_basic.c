@@ -57,7 +57,7 @@ void acsim_static_local(int32_t pos, uint32_t addr, uint64_t bytes, acsim_local 
   *t = (acsim_local){addr, size, addr, size, k, s->gen, (uint8_t)mem, (uint8_t)pos};
   if (b->pipe) return; /* TPipe does its own accounts */
   if (end > b->used[mem]) b->used[mem] = end > m->size ? m->size : end;
-  if (mem == ACSIM_UB && b->used[mem] > b->ub_peak) b->ub_peak = b->used[mem];
+  if (mem == ACSIM_UB) acsim_ub_taken(b, b->used[mem]);
 }
 
 /* ---- pools ---- */

@@ -131,6 +131,7 @@ typedef struct acsim_block {
   uint64_t pad_value;
   bool pad_set;
   int64_t ub_peak, calls;
+  int64_t ub_at_once; /* as ub_peak, since buffers were given up last */
   uint64_t mask[2];  /* the mask register, lanes 0..63 and 64..127; in counter mode mask[0] is a number of elements */
   bool mask_counter; /* SetMaskCount */
   uint8_t cmp_mask[16],
@@ -227,6 +228,8 @@ acsim_block *acsim_here_at(const char *what, acsim_at at);
 
 /* core_perturb.c: n results of a function of the library, or of an instruction, when they are computed. */
 void acsim_perturb_open(acsim_session *s);
+/* TPipe's buffers, or tensors made without one, reach up to this byte of UB. */
+void acsim_ub_taken(acsim_block *b, int64_t bytes);
 void acsim_perturb(acsim_block *b, const char *name, int type, void *d, int64_t n);
 int acsim_loose_bound(const char *name); /* row of ac_error_bounds with a bound above half a unit; -1: none */
 void acsim_perturb_row(acsim_block *b, int id, int type, void *d, int64_t n);

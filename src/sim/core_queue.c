@@ -237,7 +237,25 @@ void acsim_pipe_barrier(int32_t pipe, const char *file, int32_t line) {
 
 /* ---- TPipe ---- */
 
+/* What the buffers that lived together with a Select took. */
+static void report_select(acsim_block *b) {
+  uint32_t ub = (uint32_t)b->s->chip->ub, keep = (uint32_t)b->s->chip->ub_reserved;
+  if (b->select_used && b->ub_at_once > (int64_t)ub - keep)
+    acsim_fault(
+        b->s, b, "ub-reserved", b->select_at,
+        "Select in mode 1 or 2 overwrites the last %u bytes of UB, and the kernel's buffers take %lld of %u bytes",
+        keep, (long long)b->ub_at_once, ub);
+  b->select_used = false;
+  b->ub_at_once = 0;
+}
+
+void acsim_ub_taken(acsim_block *b, int64_t bytes) {
+  if (bytes > b->ub_at_once) b->ub_at_once = bytes;
+  if (bytes > b->ub_peak) b->ub_peak = bytes;
+}
+
 static void give_up_buffers(acsim_block *b, acsim_at at) {
+  report_select(b);
   for (size_t i = 1; i < b->queues.len; i++) {
     acsim_queue *q = &b->queues.data[i];
     int forth, back;
@@ -393,7 +411,7 @@ static uint16_t init(acsim_block *b, void *pipe, int src, int dst, int depth, ui
   }
   if (m->state) memset(m->state + b->used[mem], 0, all);
   b->used[mem] += (uint32_t)all;
-  if (mem == ACSIM_UB && b->used[mem] > b->ub_peak) b->ub_peak = b->used[mem];
+  if (mem == ACSIM_UB) acsim_ub_taken(b, b->used[mem]);
   ac_push(b->arena, &b->queues, q);
   return (uint16_t)(b->queues.len - 1);
 }
@@ -444,7 +462,7 @@ void acsim_queue_place(uint16_t id, uint32_t index, const acsim_pool *p, uint32_
   s->base = addr;
   s->size = (bytes + 31) / 32 * 32;
   memset(acsim_memory_of(b, s->mem)->state + addr, 0, s->size);
-  if (s->mem == ACSIM_UB && end > (uint64_t)b->ub_peak) b->ub_peak = (int64_t)end;
+  if (s->mem == ACSIM_UB) acsim_ub_taken(b, (int64_t)end);
 }
 
 /* ---- queues ---- */
@@ -655,15 +673,6 @@ void acsim_atomic(int32_t op, int32_t type, const char *file, int32_t line) {
 }
 
 /* ---- the end of a block ---- */
-
-static void report_select(acsim_block *b) {
-  uint32_t ub = (uint32_t)b->s->chip->ub, keep = (uint32_t)b->s->chip->ub_reserved;
-  if (b->select_used && b->ub_peak > (int64_t)ub - keep)
-    acsim_fault(
-        b->s, b, "ub-reserved", b->select_at,
-        "Select in mode 1 or 2 overwrites the last %u bytes of UB, and the kernel's buffers take %lld of %u bytes",
-        keep, (long long)b->ub_peak, ub);
-}
 
 void acsim_block_end(acsim_block *b) {
   if (b->stalled) acsim_defer_settle(b, -1, 0, (acsim_at){0});

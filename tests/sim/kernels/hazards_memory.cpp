@@ -74,6 +74,19 @@ KERNEL(reserved) { /* Select has its constants in the last 8 KB */
   Duplicate(v, 1.0f, 64);
   Select(v, m, v, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64); /* late */
 }
+KERNEL(reserved_later) { /* buffers that are given up before the Select are not in its way */
+  TPipe pipe;
+  TBuf<TPosition::VECCALC> large, a, b;
+  pipe.InitBuffer(large, 180 * 1024);
+  if (mended) pipe.Reset();
+  pipe.InitBuffer(a, 4096);
+  pipe.InitBuffer(b, 8192);
+  auto t = a.Get<float>(), v = b.Get<float>();
+  auto m = t.ReinterpretCast<uint8_t>();
+  Duplicate(t.ReinterpretCast<uint16_t>(), (uint16_t)0xffff, 64);
+  Duplicate(v, 1.0f, 64);
+  Select(v, m, v, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64); /* late */
+}
 KERNEL(to_input) {
   FRAME;
   Duplicate(f.A, 1.0f, N);
@@ -374,6 +387,7 @@ static const sim_case table[] = {
     MPAIR(overlapping, 1, "overlap", "dst", 0, 0),
     MPAIR(too_large, 1, "ub-overflow", "163840 of 196608 bytes are taken", 0, 0),
     MPAIR(reserved, 1, "ub-reserved", "last 8192 bytes", 0, 0),
+    MPAIR(reserved_later, 1, "ub-reserved", "last 8192 bytes", 0, 0),
     MPAIR(to_input, 1, "write-to-input", "x", 0, 0),
     MPAIR(never_written_lanes, 1, "read-poison", "the first at byte 224", 0, 0),
     MPAIR(stale_slot, 1, "read-poison", "VECIN", 0, 0),

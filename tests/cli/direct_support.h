@@ -195,14 +195,14 @@ static inline void same_faults(const char *what, const ac_sim_result *c, const a
     }
 }
 
-/* Modelled time: every figure but the places of stalls, which are lines of different sources. Of very many places (AC_RUN_STALLS in
- * sim/run_internal.h) a child reports the longest only, and then the sums are not those of all. */
 static inline bool same_core(const ac_sim_core_time *c, const ac_sim_core_time *d) {
   bool same = c->cycles == d->cycles && c->blocks == d->blocks;
   for (int p = 0; p < AC_PIPE_COUNT; p++) same = same && c->busy[p] == d->busy[p];
   return same;
 }
 
+/* Modelled time: every figure but the places of stalls, which are lines of different sources. Of very many places (AC_RUN_STALLS in
+ * sim/run_internal.h) a child reports the longest only, and then the sums are not those of all. */
 static inline void same_time(const char *what, const ac_sim_time *c, const ac_sim_time *d) {
   enum { PLACES = 64 };
   double stood[2][AC_PIPE_COUNT] = {{0}};

@@ -161,6 +161,7 @@ static void host(pl_ctx *p, void *self) {
   int bytes = ac_dtypes[g->dtype].bytes;
   int64_t room = (pl_ub_budget(p) - CHUNK * (ix_bytes(&g->ix) + 2 * bytes) - 8192) /
                  (2 * bytes + (sums32(g) ? 4 : 0)); /* a window that comes in while one goes out */
+  room = room / 256 * 256;
   for (int i = 0; i < g->n_outs; i++) pl_declare(p, g->outs[i]);
   pl_rank_guards(p, g->x);
   pl_rank_guards(p, g->i);
@@ -183,9 +184,9 @@ static void host(pl_ctx *p, void *self) {
   pl_note(p,
           "Tiling: windows of equal size, of up to %lld elements; UB holds one beside %d indices. Cores own whole "
           "windows.",
-          (long long)(room / 256 * 256), CHUNK);
-  pl_let(p, "windows", "max(1, tl.cdiv(span, %lld))", (long long)(room / 256 * 256));
-  pl_let(p, "size", "min(%lld, max(64, tl.align_up(tl.cdiv(span, windows), 64)))", (long long)(room / 256 * 256));
+          (long long)room, CHUNK);
+  pl_let(p, "windows", "max(1, tl.cdiv(span, %lld))", (long long)room);
+  pl_let(p, "size", "min(%lld, max(64, tl.align_up(tl.cdiv(span, windows), 64)))", (long long)room);
   pl_let(p, "units", "min(row_count, row_count * span) * windows");
   ix_split(p, "units", g->dtype);
   for (int i = 0; i < g->n_outs; i++) {

@@ -51,10 +51,9 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) {
   const char *why = ac_vsprintf(p->a, fmt, ap);
   va_end(ap);
   ac_diag *x = ac_error(p->d, AC0700, loc, "no schedule covers %s: %s", what, why);
-  ac_help(
-      p->d, x,
-      "covered are element-wise chains with any broadcasting, reductions, softmax and normalisations among them, and "
-      "pooling");
+  ac_help(p->d, x,
+          "covered are element-wise chains with any broadcasting, reductions, softmax and normalisations among them, "
+          "pooling, and reading and writing by index tensors");
   return false;
 }
 

@@ -59,9 +59,11 @@ static joining joining_of(const ac_graph *g) {
   for (size_t i = 0; i < g->nodes.len; i++) {
     const ac_op op = g->nodes.data[i]->op;
     const ac_opclass c = ac_op_info(op)->cls;
-    joining j = op == AC_G_PROD || op == AC_G_CUMPROD ? JOINS_PRODUCTS
-                : c == C_NORM || op == AC_G_SUM || op == AC_G_MEAN || op == AC_G_VAR || op == AC_G_NORM ? JOINS_SUMS
-                                                                                                        : JOINS_NONE;
+    joining j =
+        op == AC_G_PROD || op == AC_G_CUMPROD ? JOINS_PRODUCTS
+        : c == C_NORM || op == AC_G_SUM || op == AC_G_CUMSUM || op == AC_G_MEAN || op == AC_G_VAR || op == AC_G_NORM
+            ? JOINS_SUMS
+            : JOINS_NONE;
     if (j > most) most = j;
   }
   return most;

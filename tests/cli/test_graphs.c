@@ -402,9 +402,75 @@ static void casts_agree(void **state) {
     }
 }
 
+/* ---- scans: each kind, axis, direction and dtype, with and without its own element ---- */
+
+static ac_arg int_list(world *w, int n, const ac_sym *const *v) {
+  const ac_sym **is = AC_NEW_N(w->a, const ac_sym *, n);
+  for (int i = 0; i < n; i++) is[i] = v[i];
+  return (ac_arg){.kind = AC_K_INTS, .n = n, .is = is};
+}
+
+static ac_value *flipped(world *w, ac_value *x, int dim) {
+  const ac_sym *at_dim = ac_sym_int(w->g, dim);
+  return APPLY(w, AC_G_FLIP, at(x), int_list(w, 1, &at_dim));
+}
+
+/* (number, x without its last) along the axis. */
+static ac_value *moved_on(world *w, ac_value *x, int dim, double number) {
+  const ac_sym *size[AC_MAX_RANK];
+  for (int i = 0; i < x->rank; i++) size[i] = i == dim ? ac_sym_int(w->g, 1) : x->shape[i];
+  const ac_arg dtype = {.kind = AC_K_DTYPE, .d = x->dtype};
+  ac_value *head = APPLY(w, AC_G_FULL, int_list(w, x->rank, size), anum(number), dtype);
+  ac_value *rest = APPLY(w, AC_G_SLICE, at(x), aint(w, dim), aint(w, 0), aint(w, -1), aint(w, 1));
+  ac_value **both = AC_NEW_N(w->a, ac_value *, 2);
+  both[0] = head;
+  both[1] = rest;
+  return APPLY(w, AC_G_CAT, (ac_arg){.kind = AC_K_TENSORS, .n = 2, .ts = both}, aint(w, dim));
+}
+
+static void one_scan(world *w, const char *name) {
+  ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
+  if (!m) ac_diags_print(&w->d, stderr, false);
+  if (!m) fail_msg("%s is not planned", name);
+  ac_program *p = lowered(&b, name, ac_craft_print(b.a, m));
+  args x;
+  graph_args(w->g, AC_VALUES_NORMAL, &x);
+  ac_sim_result r = {0};
+  assert_true(ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d));
+  if (r.faults.len) fail_msg("%s: %s", name, r.faults.data[0].message);
+  compare(w->g, &x, 0, name);
+  free_args(&x);
+  world_free(w);
+}
+
+static void scans_agree(void **state) {
+  (void)state;
+  static const ac_op ops[] = {AC_G_CUMSUM, AC_G_CUMPROD, AC_G_CUMMAX, AC_G_CUMMIN};
+  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16};
+  static const int64_t dims[][3] = {{1, 1, 1}, {3, 5, 7}, {2, 70, 1}, {1, 37, 1003}, {67, 2, 131}, {2, 3, 700}};
+  for (size_t k = 0; k < AC_COUNT(ops) * AC_COUNT(dims) * 12; k++) {
+    const ac_op op = ops[k % AC_COUNT(ops)];
+    const int64_t *shape = dims[k / AC_COUNT(ops) % AC_COUNT(dims)];
+    int form = (int)(k / AC_COUNT(ops) / AC_COUNT(dims)), dim = form % 3;
+    bool reverse = form / 3 & 1, exclusive = form / 6 && op < AC_G_CUMMAX && shape[dim] > 1;
+    world *w = world_new("scan");
+    ac_value *x = tensor(w, "x", dtypes[(k + k / 12) % AC_COUNT(dtypes)], 3, shape), *v = x;
+    if (op == AC_G_CUMPROD) v = bin(w, AC_G_ADD, bin(w, AC_G_MUL, un(w, AC_G_TANH, x), c(w, 1.0 / 64)), c(w, 1));
+    if (reverse) v = flipped(w, v, dim);
+    if (exclusive && !reverse) v = moved_on(w, v, dim, op == AC_G_CUMPROD);
+    v = APPLY(w, op, at(v), aint(w, dim));
+    out(w, "y", reverse ? flipped(w, v, dim) : v);
+    ac_graph_prune(w->g);
+    one_scan(w, ac_sprintf(b.a, "%s of (%lld, %lld, %lld) along %d%s%s", ac_op_info(op)->id, (long long)shape[0],
+                           (long long)shape[1], (long long)shape[2], dim, reverse ? ", reversed" : "",
+                           exclusive && !reverse ? ", exclusive" : ""));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(graphs_agree, setup, teardown),
                                      cmocka_unit_test_setup_teardown(integers_agree, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(casts_agree, setup, teardown)};
+                                     cmocka_unit_test_setup_teardown(casts_agree, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(scans_agree, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

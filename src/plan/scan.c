@@ -227,6 +227,13 @@ static const char *size_of(scan *s, int cls, const char *name) {
   return "1";
 }
 
+/* Are there dimensions behind the axis that are not 1? */
+static bool has_inner(const scan *s) {
+  for (int q = 0; q < s->c.n_groups; q++)
+    if (s->c.groups[q].cls == 2) return true;
+  return false;
+}
+
 static void launch(scan *s, const char *suffix, const char *cores, const char *const *sizes) {
   pl_ctx *p = s->c.p;
   ix_args args = {0};
@@ -276,7 +283,7 @@ static void host(pl_ctx *p, void *self) {
   pl_let(p, "outer", "%s", size_of(s, 0, "outer"));
   pl_let(p, "axis", "%s", size_of(s, 1, "axis"));
   const char *inner = size_of(s, 2, "inner");
-  bool last = !strcmp(inner, "1");
+  bool last = !has_inner(s);
   if (!last) pl_let(p, "inner", "%s", inner);
   chain_checks(&s->c);
   if (last) {
@@ -410,7 +417,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (!tiles(s)) return false;
   s->kernel = pl_stage_name(p, outs[0]);
   rows_kernel(s);
-  if (s->axis + 1 < s->x->rank) inner_kernel(s);
+  if (has_inner(s)) inner_kernel(s);
   const char *doc = ac_sprintf(p->a, "%s over dimension %d%s%s.", id, s->axis, s->reverse ? ", from the back" : "",
                                s->exclusive ? ", each without itself" : "");
   pl_stage_host(p, doc, host, s);

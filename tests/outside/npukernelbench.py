@@ -43,9 +43,14 @@ def stand_ins():
     sys.modules['pandas'].DataFrame = sys.modules['pandas'].Series = object
 
 
+def flat(x):
+    """All tensors of a list of lists, in order."""
+    return [t for v in x for t in flat(v)] if isinstance(x, (list, tuple)) else [x]
+
+
 def check_precision(want, got, max_abs_error, max_rel_error):
     """The benchmark's default rule: an element is wrong when both its absolute and its relative error are too large; nothing may be inf or NaN."""
-    want, got = [x if isinstance(x, list) else [x] for x in (want, got)]
+    want, got = flat(want), flat(got)
     fine, abs_all, rel_all = True, [], []
     for w, g in zip(want, got):
         if g.dtype == torch.bool:

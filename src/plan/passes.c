@@ -68,7 +68,8 @@ static const char *home_of(red *r, int reg) {
                                 : r->p->tensors.data[r->c.leaves[reg_of(r, reg)->leaf].tensor].name;
   r->home[reg] = pl_name(r->names, w);
   kbuf b = {.name = r->home[reg], .dtype = reg_of(r, reg)->dtype, .leaf = -1, .out = -1};
-  b.narrow = !on_lanes(r, reg);
+  /* where kept positions have lanes, the code of a unit computes on all of them, numbers for all lanes included */
+  b.narrow = !on_lanes(r, reg) && (!o || r->rows || r->lanes < 0);
   b.loaded = !o;
   ac_push(r->p->a, &r->bufs, b);
   return r->home[reg];

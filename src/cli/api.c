@@ -461,6 +461,16 @@ int ac_verify_project(ac_context *c, const ac_verify_options *o) {
   return ac_cli_done(c, verify_into(c, &v, o->all, o->colour));
 }
 
+/* Where tiling code decides, what the caller says of the launch would be ignored: it is refused. */
+static bool tiles_itself(ac_context *c, const ac_run_options *o) {
+  const char *what = o->blocks ? "--blocks" : o->n_tiling ? "--tiling" : o->tiling_key ? "--tiling-key" : NULL;
+  if (!what) return true;
+  ac_diag *x = ac_error(&c->diags, AC0103, AC_NOLOC,
+                        "%s is for a kernel's source: the tiling code of %s decides that", what, o->input);
+  ac_help(&c->diags, x, "leave it out, or run the kernel's source (.cpp) by itself");
+  return false;
+}
+
 /* What a command is to run, whatever kind it is. False: diagnostics say why. */
 static bool open_target(ac_context *c, const ac_run_options *o, job *j, ac_target *t) {
   *t = (ac_target){0};
@@ -468,6 +478,7 @@ static bool open_target(ac_context *c, const ac_run_options *o, job *j, ac_targe
     ac_error(&c->diags, AC0103, AC_NOLOC, "nothing to run");
     return false;
   }
+  if (!ac_target_is_kernel(o->input) && !tiles_itself(c, o)) return false;
   if (ac_is_dir(o->input) && ac_target_is_msopgen(c->arena, o->input))
     return ac_target_msopgen(c->arena, o, t, &c->diags);
   if (ac_is_dir(o->input)) return ac_target_project(c->arena, o, t, &c->diags);

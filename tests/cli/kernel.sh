@@ -196,6 +196,11 @@ py "assert read('z.npy')[1] == [max(i - 1000.0, 0.25 * (i - 1000.0)) for i in ra
 run 1 'no attribute slop' "$f" --in n.npy --out z.npy:float32:2047 --arg slop=0.25
 run 2 'attributes, by name' "$f" --in n.npy --out z.npy:float32:2047 --arg 0.25
 run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
+# its tiling code decides the launch: what would be ignored is refused
+for own in '--blocks 3' '--tiling a=3' '--tiling-key 2'; do
+  # shellcheck disable=SC2086
+  run 2 'is for a kernel.s source: the tiling code of' "$f" --in n.npy --out z.npy:float32:2047 $own
+done
 
 # ---- a kernel that starts a process cannot
 # ends.cpp calls exit, fork and more of the host: a fault (host-function), whatever the entry

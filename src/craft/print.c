@@ -103,7 +103,8 @@ static void put(ac_buf *b, const ac_cexpr *e, int min) {
   case AC_CE_NONE: ac_puts(b, "None"); break;
   case AC_CE_NAME: ac_puts(b, e->s); break;
   case AC_CE_ATTR:
-    put(b, e->a, e->a->kind == AC_CE_INT ? L_ATOM + 1 : L_ATOM); /* (1).x: 1.x would be a number */
+    /* (1).x: 1.x would be a number, 1.0.x is none */
+    put(b, e->a, e->a->kind == AC_CE_INT || e->a->kind == AC_CE_FLOAT ? L_ATOM + 1 : L_ATOM);
     ac_printf(b, ".%s", e->s);
     break;
   case AC_CE_INDEX:

@@ -128,6 +128,8 @@ typedef struct {
   ac_aexpr *dims[4];
   int home; /* 1 + index of the TBuf whose bytes it takes, since their lives do not meet; 0: bytes of its own */
   ac_loc from, to; /* TBufs: first and last statement of the life; line 0: all of the kernel */
+  bool
+      beyond; /* has a repeat less a block behind what the program asked for: compares from inside of it read there */
 } ac_abuffer;
 /* A LocalTensor variable. */
 struct ac_atensor {

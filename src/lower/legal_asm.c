@@ -141,12 +141,23 @@ void lx_cast(legal *l, lv d, lv a, ac_round r) {
   put(l, s, a);
   s->round = r;
 }
-/* A compare reads whole repeats of its sources. */
+/* A compare reads whole repeats of its sources: from inside of a buffer, up to a repeat less a block beyond what is there. */
 static void whole_repeats(legal *l, lv v) {
   if (l->measure) return;
   ac_abuffer *b = &l->k->buffers.data[v.t->buffer];
   b->round_to = 256;
-  if (b->home) l->k->buffers.data[b->home - 1].round_to = 256;
+  if (v.off && !b->beyond) {
+    b->beyond = true;
+    b->elements = ac_ae_bin(l->c->a, AC_AE_ADD, b->elements, ac_ae_int(l->c->a, 224 / ac_dtypes[b->dtype].bytes));
+  }
+  if (!b->home) return;
+  ac_abuffer *home = &l->k->buffers.data[b->home - 1];
+  home->round_to = 256;
+  if (v.off && !home->beyond) {
+    home->beyond = true;
+    home->elements =
+        ac_ae_bin(l->c->a, AC_AE_ADD, home->elements, ac_ae_int(l->c->a, 224 / ac_dtypes[home->dtype].bytes));
+  }
 }
 void lx_compare(legal *l, lv m, lv a, lv b, ac_cmp c) {
   whole_repeats(l, a);

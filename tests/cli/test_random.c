@@ -242,6 +242,16 @@ static const char *const found[] = {
     "                tl.store(y + off, b)\n                tl.store(z + off, a)\n\n\n"
     "def h(x: tl.tensor[tl.float32], y: tl.tensor[tl.uint16], z: tl.tensor[tl.float32]):\n    cols = y.shape[-1]\n"
     "    k[1](x, y, z, tl.prod(y.shape[:-1]), cols)\n",
+    /* a compare from inside of a buffer reads a whole repeat, beyond the buffer's end */
+    "@ascend_kernel\ndef k(x: tl.tensor[tl.float32], y: tl.tensor[tl.float32], rows, cols):\n"
+    "    a = tl.alloc_ub((2, 8), tl.float32)\n    b = tl.alloc_ub((2, 8), tl.float32)\n"
+    "    for c in range(0, cols, 8):\n        w = min(8, cols - c)\n        for r in range(0, rows, 2):\n"
+    "            h = min(2, rows - r)\n"
+    "            off = r * cols + c + tl.arange(0, h)[:, None] * cols + tl.arange(0, w)[None, :]\n"
+    "            with tl.copyin():\n                tl.load(x + off, a)\n            with tl.compute():\n"
+    "                tl.vpow(b, a, a)\n            with tl.copyout():\n                tl.store(y + off, b)\n\n\n"
+    "def h(x: tl.tensor[tl.float32], y: tl.tensor[tl.float32]):\n    cols = y.shape[-1]\n"
+    "    k[1](x, y, tl.prod(y.shape[:-1]), cols)\n",
     /* loaded in a loop, and again behind it */
     BODY("    for r in range(0, n, tile):\n        c = min(tile, n - r)\n        for i in range(0, 3):\n"
          "            with tl.copyin():\n                tl.load(x + r + tl.arange(0, c), a)\n"

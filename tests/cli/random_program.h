@@ -40,6 +40,9 @@ typedef struct {
   ac_dtype dst, src;
   bool in_place; /* dst may be a source */
   bool reads_dst;
+  bool scan;        /* of several dimensions it wants an axis */
+  const char *more; /* further arguments, ", mode=..." */
+  bool inexact;     /* not correctly rounded: the two sides may differ in the last place */
 } random_op;
 typedef AC_VEC(random_op) random_ops;
 
@@ -79,7 +82,7 @@ static inline bool floats(ac_dtype d) {
 }
 
 /* Does the call stand in a program that the checker and the lowering take? */
-static inline bool op_works(ac_arena *a, const random_op *o, bool in_place) {
+static inline bool op_works(ac_arena *a, random_op *o, bool in_place) {
   ac_buf b;
   ac_buf_init(&b, a);
   ac_printf(
@@ -93,34 +96,50 @@ static inline bool op_works(ac_arena *a, const random_op *o, bool in_place) {
   for (const char *k = o->kinds; *k; k++)
     ac_printf(&b, ", %s", *k == 'B' ? (in_place ? "d" : "a") : floats(o->dst) ? "1.5" : "2");
   ac_printf(&b,
-            ")\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), d)\n\n\n"
+            "%s)\n    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), d)\n\n\n"
             "def h(x: tl.tensor[tl.%s], z: tl.tensor[tl.%s], y: tl.tensor[tl.%s]):\n    k[1](x, z, y)\n",
-            ac_dtypes[o->src].name, ac_dtypes[o->dst].name, ac_dtypes[o->dst].name);
+            o->more, ac_dtypes[o->src].name, ac_dtypes[o->dst].name, ac_dtypes[o->dst].name);
   ac_diags d;
   ac_diags_init(&d, a);
   plain_program x = {.name = "probe", .text = ac_buf_str(&b)};
-  return plain_lower(a, &x, 0, &d);
+  if (!plain_lower(a, &x, 0, &d)) return false;
+  for (size_t m = 0; m < x.p->kernels.data[0]->methods.len; m++)
+    o->inexact |= inexact_block(&x.p->kernels.data[0]->methods.data[m].body);
+  return true;
 }
 
 static inline void try_op(ac_arena *a, random_ops *all, const char *name, const char *sig, bool reads_dst) {
   static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I32, AC_I16, AC_U16, AC_U32, AC_I8, AC_U8, AC_I64};
+  static const char *const modes[] = {"",
+                                      ", mode=\"rint\"",
+                                      ", mode=\"floor\"",
+                                      ", mode=\"ceil\"",
+                                      ", mode=\"round\"",
+                                      ", mode=\"trunc\"",
+                                      ", mode=\"odd\"",
+                                      ", mode=\"none\""},
+                           *const ways[] = {"", ", reverse=True", ", exclusive=True",
+                                            ", reverse=True, exclusive=True"};
   const char *kinds = kinds_of(a, sig);
-  bool cast = !strcmp(name, "cast");
+  bool cast = !strcmp(name, "cast"), scan = strstr(sig, "exclusive:") != NULL;
   if (!kinds) return;
+  size_t n = cast ? AC_COUNT(modes) : scan ? AC_COUNT(ways) : 1;
   for (size_t i = 0; i < AC_COUNT(dtypes); i++)
-    for (size_t k = 0; k < AC_COUNT(dtypes); k++) {
-      if (!cast && i != k) continue;
+    for (size_t k = 0; k < AC_COUNT(dtypes) * n; k++) {
+      ac_dtype src = dtypes[k / n];
+      if (!cast && src != dtypes[i]) continue;
       ac_arena *probe = ac_arena_new();
-      random_op o = {name, kinds, dtypes[i], dtypes[k], false, reads_dst};
+      random_op o = {name, kinds, dtypes[i], src, false, reads_dst, scan, scan ? ways[k % n] : modes[k % n], false};
       if (op_works(probe, &o, false)) {
-        o.in_place = i == k && strchr(kinds, 'B') && op_works(probe, &o, true);
+        o.in_place = dtypes[i] == src && strchr(kinds, 'B') && op_works(probe, &o, true);
         ac_push(a, all, o);
       }
       ac_arena_free(probe);
     }
 }
 
-/* `left_out` gets the names whose operands the generator has no way to draw; compares, selects and reductions are drawn by hand. */
+/* `left_out` gets the names whose operands the generator has no way to draw; compares, masks, and what goes along axes or
+ * by index are drawn by hand (random_features.h). */
 static inline random_ops find_ops(ac_arena *a, ac_strvec *left_out) {
   static const struct {
     const char *name, *sig, *where;
@@ -158,10 +177,17 @@ typedef struct {
   choices *c;
   const random_ops *ops;
   ac_arena *a;
-  ac_buf body; /* of the kernel, behind the declarations */
+  ac_buf body;          /* of the kernel, behind the declarations */
+  bool inexact, viewed; /* the bits of a number are only looked at where they are certain */
+  ac_buf views;         /* declarations of views of buffers */
   rbuffer buf[MOST_BUFFERS];
   int n;
-  bool mask, work;   /* buffers of these names are used */
+  bool mask, mask2, bytes, work, index;                                      /* buffers of these names are used */
+  bool top[AC_DTYPE_COUNT], turned[AC_DTYPE_COUNT], side[3][AC_DTYPE_COUNT]; /* and of these, of a dtype */
+  bool order;                                                                /* rows by index */
+  int axes;                                                                  /* dimensions of the buffers */
+  ac_dtype between;  /* what the first kernel of two leaves for the second */
+  const char *box;   /* what is valid of them, if more than one */
   int ints, fls;     /* scalars i0.., f0.. that are set where the text stands */
   const char *count; /* elements of every valid buffer */
   bool slices;       /* buffers have one dimension */
@@ -227,7 +253,7 @@ static inline bool one_op(rprogram *g, int indent, bool keep) {
     bool sources = strchr(o->kinds, 'B') != NULL;
     int have = 0;
     for (int k = 0; k < g->n; k++) have += g->buf[k].valid && g->buf[k].dtype == o->src;
-    if (sources && !have) continue;
+    if ((sources && !have) || (o->scan && g->axes > 1) || (o->inexact && g->viewed)) continue;
     if (!sources && (keep || !g->slices)) continue;
     int a = -1, b = -1, d;
     if (o->kinds[0] == 'B') a = any_valid(g, o->src);
@@ -244,9 +270,10 @@ static inline bool one_op(rprogram *g, int indent, bool keep) {
     ac_buf_init(&t, g->a);
     for (const char *k = o->kinds; *k; k++)
       ac_printf(&t, ", %s", *k == 'B' ? g->buf[k == o->kinds ? a : b < 0 ? a : b].name : scalar_of(g, o->dst));
-    put(g, indent, "tl.%s(%s%s%s)", o->name, g->buf[d].name, ac_buf_str(&t),
+    put(g, indent, "tl.%s(%s%s%s%s)", o->name, g->buf[d].name, ac_buf_str(&t), o->more,
         sources ? count_arg(g) : ac_sprintf(g->a, ", count=%s", g->count));
     g->buf[d].valid = true;
+    g->inexact |= o->inexact;
     return true;
   }
   return false;
@@ -302,7 +329,7 @@ static inline bool part(rprogram *g, int indent) {
   ac_dtype d = g->buf[a].dtype;
   for (size_t i = 0; i < g->ops->len; i++) {
     const random_op *o = &g->ops->data[(i + draw(g->c, 8)) % g->ops->len];
-    if (o->dst != d || o->src != d || !o->in_place || strcmp(o->kinds, "B") != 0) continue;
+    if (*o->more || o->dst != d || o->src != d || !o->in_place || strcmp(o->kinds, "B") != 0) continue;
     put(g, indent, "if %s >= 128:", g->count);
     put(g, indent + 1, draw(g->c, 2) ? "tl.%s(%s[64:128], %s[64:128])" : "tl.%s(%s + 64, %s + 64, count=64)", o->name,
         g->buf[a].name, g->buf[a].name);
@@ -310,6 +337,8 @@ static inline bool part(rprogram *g, int indent) {
   }
   return false;
 }
+
+#include "random_features.h"
 
 static inline void steps(rprogram *g, int indent, int n, bool keep);
 
@@ -345,10 +374,24 @@ static inline void repeat(rprogram *g, int indent) {
   g->depth--;
 }
 
+/* What goes beyond element by element. */
+static inline bool feature(rprogram *g, int indent, bool keep) {
+  if (!g->slices) return false;
+  switch (draw(g->c, 7)) {
+  case 0: return inserted(g, indent);
+  case 1: return joined_masks(g, indent, keep);
+  case 2: return sorted(g, indent, keep);
+  case 3: return mirrored(g, indent, keep);
+  case 4: return found_scalar(g, indent);
+  case 5: return compressed(g, indent);
+  default: return bits(g, indent);
+  }
+}
+
 static inline void steps(rprogram *g, int indent, int n, bool keep) {
   bool any = false;
   for (int i = 0; i < n; i++) {
-    switch (draw(g->c, 12)) {
+    switch (draw(g->c, 16)) {
     case 1:
     case 2: any |= compare_and_select(g, indent, keep); break;
     case 3:
@@ -361,6 +404,9 @@ static inline void steps(rprogram *g, int indent, int n, bool keep) {
     case 6:
       if (g->depth < 2 && any_valid(g, AC_NODTYPE) >= 0) repeat(g, indent), any = true;
       break;
+    case 7:
+    case 8:
+    case 9: any |= feature(g, indent, keep); break;
     default: any |= one_op(g, indent, keep); break;
     }
   }
@@ -374,6 +420,7 @@ typedef struct {
   int n_in, n_out;
   ac_dtype in[MOST_TENSORS], out[MOST_TENSORS];
   int loaded[MOST_TENSORS], stored[MOST_TENSORS]; /* buffers */
+  const char *atomic;                             /* how stores join what is there, or NULL */
 } rtensors;
 
 static inline void load_all(rprogram *g, rtensors *t, int indent, const char *off) {
@@ -385,7 +432,7 @@ static inline void load_all(rprogram *g, rtensors *t, int indent, const char *of
 }
 static inline void pick_outputs(rprogram *g, rtensors *t) {
   for (int i = 0; i < t->n_out; i++) {
-    t->stored[i] = any_valid(g, AC_NODTYPE);
+    t->stored[i] = any_valid(g, t->atomic ? t->in[0] : AC_NODTYPE);
     if (t->stored[i] < 0) t->stored[i] = t->loaded[0];
     t->out[i] = g->buf[t->stored[i]].dtype;
   }
@@ -395,7 +442,8 @@ static inline void store_all(rprogram *g, rtensors *t, int indent, const char *o
   bool apart = draw(g->c, 2);
   for (int i = 0; i < t->n_out; i++) {
     if (!i || apart) put(g, indent, "with tl.copyout():");
-    put(g, indent + 1, "tl.store(y%d + %s, %s)", i, off, g->buf[t->stored[i]].name);
+    put(g, indent + 1, "tl.store(y%d + %s, %s%s)", i, off, g->buf[t->stored[i]].name,
+        t->atomic ? ac_sprintf(g->a, ", atomic=\"%s\"", t->atomic) : "");
   }
 }
 /* Buffers that hold something: only what was loaded, at the head of a trip. */
@@ -420,19 +468,71 @@ static inline void tile_loop(rprogram *g, rtensors *t, bool cyclic) {
     put(g, 2, "count = min(tile, n - i)");
   } else {
     put(g, 1, "start = pid * per_core");
+    if (draw(g->c, 4) == 1) put(g, 1, "if start >= n:\n        return");
     put(g, 1, "end = min(start + per_core, n)");
     put(g, 1, "for i in range(start, end, tile):");
     put(g, 2, "count = min(tile, end - i)");
   }
   put(g, 2, "off = i + tl.arange(0, count)");
   g->count = "count";
-  load_all(g, t, 2, "off");
+  if (draw(g->c, 8) == 1) { /* element by element, from the back */
+    g->index = true;
+    put(g, 2, "with tl.compute():");
+    put(g, 3, "tl.iota(ix, n - 1 - i, -1, count=count)");
+    load_all(g, t, 2, "ix");
+  } else {
+    load_all(g, t, 2, "off");
+  }
   int stages = 1 + (int)draw(g->c, 2);
   for (int i = 0; i < stages; i++) {
     put(g, 2, "with tl.compute():");
     steps(g, 3, 1 + (int)draw(g->c, 5), false);
   }
-  store_all(g, t, 2, "off");
+  store_all(g, t, 2, t->atomic && draw(g->c, 2) ? "tl.arange(0, count)" : "off");
+}
+
+/* Eight rows at a time, along both axes; perhaps the rows of a tensor in the opposite order. */
+static inline void axes_loop(rprogram *g, rtensors *t) {
+  bool back = draw(g->c, 4) == 1, scatter = back && draw(g->c, 2);
+  const char *by_index = "order[:, None] * cols + tl.arange(0, cols)[None, :]";
+  put(g, 1, "for r in range(pid * 8, rows, 8 * tl.num_programs(0)):");
+  put(g, 2, "m = min(8, rows - r)");
+  put(g, 2, "off = r * cols + tl.arange(0, m)[:, None] * cols + tl.arange(0, cols)[None, :]");
+  if (back) {
+    put(g, 2, "with tl.compute():");
+    put(g, 3, "tl.iota(order, rows - 1 - r, -1, count=m)");
+    g->order = true;
+  }
+  g->slices = false;
+  g->axes = 2;
+  g->count = "m * cols";
+  g->box = "0:m, 0:cols";
+  g->depth = 2;
+  load_all(g, t, 2, back && !scatter ? by_index : "off");
+  put(g, 2, "with tl.compute():");
+  axis_steps(g, 3, 1 + (int)draw(g->c, 4));
+  store_all(g, t, 2, scatter ? by_index : "off");
+}
+
+/* Boxes of three dimensions. */
+static inline void box_loop(rprogram *g, rtensors *t) {
+  put(g, 1, "for i in range(pid * 2, planes, 2 * tl.num_programs(0)):");
+  put(g, 2, "h = min(2, planes - i)");
+  put(g, 2, "for r in range(0, rows, 4):");
+  put(g, 3, "m = min(4, rows - r)");
+  put(g, 3,
+      "off = (i * rows + r) * cols + tl.arange(0, h)[:, None, None] * (rows * cols) + tl.arange(0, m)[None, :, None] "
+      "* cols + "
+      "tl.arange(0, cols)[None, None, :]");
+  g->slices = false;
+  g->axes = 3;
+  g->count = "h * m * cols";
+  g->box = "0:h, 0:m, 0:cols";
+  g->depth = 2;
+  load_all(g, t, 3, "off");
+  put(g, 3, "with tl.compute():");
+  axis_steps(g, 4, 1 + (int)draw(g->c, 3));
+  store_all(g, t, 3, "off");
 }
 
 static inline void row_loop(rprogram *g, rtensors *t) {
@@ -477,6 +577,7 @@ static inline void two_dimensions(rprogram *g, rtensors *t) {
   put(g, 3, "h = min(height, rows - r)");
   put(g, 3, "off = r * cols + c + tl.arange(0, h)[:, None] * cols + tl.arange(0, w)[None, :]");
   g->count = "h * w";
+  g->axes = 2;
   g->slices = false;
   load_all(g, t, 3, "off");
   put(g, 3, "with tl.compute():");
@@ -524,7 +625,19 @@ static inline void joined(rprogram *g, rtensors *t) {
   store_all(g, t, 2, "off");
 }
 
-typedef enum { R_TILES, R_CYCLIC, R_ROWS, R_LONG, R_TWO, R_JOINED, R_FRAMES } rframe;
+typedef enum {
+  R_TILES,
+  R_CYCLIC,
+  R_ROWS,
+  R_LONG,
+  R_TWO,
+  R_JOINED,
+  R_AXES,
+  R_BOX,
+  R_ATOMIC,
+  R_CHAIN,
+  R_FRAMES
+} rframe;
 
 static inline void parameters(const rprogram *g, const rtensors *t, bool typed, ac_buf *out) {
   for (int i = 0; i < t->n_in; i++)
@@ -535,8 +648,44 @@ static inline void parameters(const rprogram *g, const rtensors *t, bool typed, 
 
 static inline const char *sizes_of(rframe f) {
   return f == R_TWO                   ? "rows, cols, height, width"
+         : f == R_AXES                ? "rows, cols"
+         : f == R_BOX                 ? "planes, rows, cols"
          : f == R_ROWS || f == R_LONG ? "rows, cols, per_core, tile"
                                       : "per_core, tile";
+}
+
+/* The kernel as text, once its body is written. */
+static inline void kernel(rprogram *g, const rtensors *t, rframe f, const char *name, ac_buf *out) {
+  choices *c = g->c;
+  ac_printf(out, "@ascend_kernel\ndef %s(", name);
+  parameters(g, t, true, out);
+  ac_printf(out, "%sn, %s, s: float):\n    pid = tl.program_id(0)\n",
+            f == R_JOINED ? "shares: tl.tensor[tl.float32], " : "", sizes_of(f));
+  const char *shape = f == R_TWO ? "(height, width)" : f == R_AXES ? "(8, 256)" : f == R_BOX ? "(2, 4, 128)" : "tile";
+  static const char *const sides[][3] = {{"256", "8", ""}, {"(4, 128)", "(2, 128)", "(2, 4)"}};
+  for (int i = 0; i < g->n; i++) {
+    static const char *const pins[] = {"", "", "", ", buffers=1", ", buffers=2"};
+    ac_printf(out, "    %s = tl.alloc_ub(%s, tl.%s%s)\n", g->buf[i].name, shape, ac_dtypes[g->buf[i].dtype].name,
+              pins[draw(c, AC_COUNT(pins))]);
+  }
+  for (int d = 0; d < AC_DTYPE_COUNT; d++) {
+    const char *dtype = ac_dtypes[d].name;
+    if (g->top[d]) ac_printf(out, "    top_%s = tl.alloc_ub(8, tl.%s)\n", dtype, dtype);
+    if (g->turned[d]) ac_printf(out, "    turned_%s = tl.alloc_ub((256, 8), tl.%s)\n", dtype, dtype);
+    for (int k = 0; k < 3; k++)
+      if (g->side[k][d])
+        ac_printf(out, "    s%d_%s = tl.alloc_ub(%s, tl.%s)\n", k, dtype, sides[f == R_BOX][k], dtype);
+  }
+  if (g->mask) ac_puts(out, "    mask = tl.alloc_ub(tile, tl.mask)\n");
+  if (g->mask2) ac_puts(out, "    mask2 = tl.alloc_ub(tile, tl.mask)\n");
+  if (g->bytes) ac_puts(out, "    bytes = tl.alloc_ub(tile, tl.bool)\n");
+  if (g->index) ac_puts(out, "    ix = tl.alloc_ub(tile, tl.int32)\n");
+  if (g->order) ac_puts(out, "    order = tl.alloc_ub(8, tl.int32)\n");
+  if (g->work) ac_puts(out, "    red = tl.alloc_ub(8, tl.float32)\n    work = tl.alloc_ub(tile, tl.float32)\n");
+  if (f == R_LONG) ac_puts(out, "    acc = tl.alloc_ub(tile, tl.float32)\n");
+  if (f == R_JOINED) ac_puts(out, "    share = tl.alloc_ub(8, tl.float32)\n");
+  ac_puts(out, ac_buf_str(&g->views));
+  ac_puts(out, ac_buf_str(&g->body));
 }
 
 static inline void host(rprogram *g, const rtensors *t, rframe f, ac_buf *out) {
@@ -550,14 +699,23 @@ static inline void host(rprogram *g, const rtensors *t, rframe f, ac_buf *out) {
   ac_puts(out, "alpha=1.5):\n    n = y0.numel()\n");
   for (int i = 0; i < t->n_in; i++)
     ac_printf(out, "    if x%d.numel() != n:\n        tl.refuse(\"x%d has another size\")\n", i, i);
-  bool rows = f == R_ROWS || f == R_LONG || f == R_TWO;
-  if (rows)
+  bool rows = f == R_ROWS || f == R_LONG || f == R_TWO || f == R_AXES;
+  if (f == R_BOX)
+    ac_puts(out,
+            "    cols = y0.shape[-1]\n    rows = y0.shape[-2]\n    planes = tl.prod(y0.shape[:-2])\n    if n == 0:\n"
+            "        return\n");
+  else if (rows)
     ac_puts(out, "    cols = y0.shape[-1]\n    rows = tl.prod(y0.shape[:-1])\n    if n == 0:\n        return\n");
   else if (draw(g->c, 2))
     ac_puts(out, "    if n == 0:\n        return\n");
   if (f == R_ROWS) ac_puts(out, "    if cols > 2048:\n        tl.refuse(\"rows are too long\")\n");
+  if (f == R_AXES || f == R_BOX)
+    ac_printf(out, "    if cols > %d:\n        tl.refuse(\"rows are too long\")\n", f == R_AXES ? 256 : 128);
   const char *align = aligned[draw(g->c, AC_COUNT(aligned))], *s = draw(g->c, 2) ? "alpha * 2 - n % 7" : "alpha";
-  if (rows)
+  if (f == R_AXES || f == R_BOX)
+    ac_printf(out, "    blocks = max(1, min(tl.num_cores(), %s))\n",
+              f == R_AXES ? "tl.cdiv(rows, 8)" : "tl.cdiv(planes, 2)");
+  else if (rows)
     ac_puts(out, "    per_core = tl.cdiv(rows, tl.num_cores())\n    blocks = tl.cdiv(rows, per_core)\n");
   else
     ac_printf(out,
@@ -567,57 +725,95 @@ static inline void host(rprogram *g, const rtensors *t, rframe f, ac_buf *out) {
   if (f == R_TWO)
     ac_printf(out, "    height = %u\n    width = %u\n    blocks = max(1, min(tl.num_cores(), cols // 16))\n",
               1 + draw(g->c, 9), 8 * (1 + draw(g->c, 12)));
+  if (f == R_ATOMIC)
+    for (int i = 0; i < t->n_out; i++) ac_printf(out, "    zero%d[1](y%d, n)\n", i, i);
   if (f == R_JOINED) ac_puts(out, "    shares = tl.empty(blocks * 8, tl.float32)\n");
-  const char *tile = f == R_ROWS ? "2048" : tiles[draw(g->c, f == R_TILES || f == R_CYCLIC || f == R_JOINED ? 4 : 3)];
-  bool branch = f != R_TWO && f != R_ROWS && draw(g->c, 3) == 1;
+  const char *tile = f == R_ROWS ? "2048" : tiles[draw(g->c, f == R_TILES || f == R_CYCLIC || f >= R_JOINED ? 4 : 3)];
+  bool sized = f != R_TWO && f != R_AXES && f != R_BOX,
+       branch = sized && f != R_ROWS && f != R_CHAIN && draw(g->c, 3) == 1;
   for (int k = 0; k < 1 + branch; k++) {
     const char *in = branch ? "        " : "    ";
     if (branch) ac_puts(out, k ? "    else:\n" : "    if n > 2000:\n");
-    if (f != R_TWO) ac_printf(out, "%stile = %s\n", in, k ? "128" : tile);
+    if (sized) ac_printf(out, "%stile = %s\n", in, k ? "128" : tile);
+    if (f == R_CHAIN) { /* the first kernel's output is the second's input */
+      ac_printf(out, "    between = tl.empty(max(8, n), tl.%s)\n    k[blocks](", ac_dtypes[g->between].name);
+      for (int i = 0; i < t->n_in; i++) ac_printf(out, "x%d, ", i);
+      ac_printf(out, "between, n, %s, %s)\n    k2[blocks](between, y0, n, %s, %s)\n", sizes_of(f), s, sizes_of(f), s);
+      continue;
+    }
     ac_printf(out, "%sk[blocks](%s%sn, %s, %s)\n", in, ac_buf_str(&names), f == R_JOINED ? "shares, " : "",
               sizes_of(f), k ? "alpha + 1.0" : s);
   }
 }
 
+static inline void write_body(rprogram *g, rtensors *t, rframe f) {
+  switch (f) {
+  case R_CYCLIC: tile_loop(g, t, true); break;
+  case R_ROWS: row_loop(g, t); break;
+  case R_LONG: long_rows(g, t); break;
+  case R_TWO: two_dimensions(g, t); break;
+  case R_JOINED: joined(g, t); break;
+  case R_AXES: axes_loop(g, t); break;
+  case R_BOX: box_loop(g, t); break;
+  default: tile_loop(g, t, false); break;
+  }
+}
+
+/* Zeros where atomic stores go. */
+static inline void zeroes(const rtensors *t, ac_buf *out) {
+  for (int i = 0; i < t->n_out; i++) {
+    const char *d = ac_dtypes[t->out[i]].name;
+    ac_printf(out,
+              "@ascend_kernel\ndef zero%d(y: tl.tensor[tl.%s], n):\n    z = tl.alloc_ub(256, tl.%s)\n    with "
+              "tl.compute():\n"
+              "        tl.duplicate(z, 0)\n    for i in range(0, n, 256):\n        with tl.copyout():\n"
+              "            tl.store(y + i, z, count=min(256, n - i))\n\n\n",
+              i, d, d);
+  }
+}
+
+static inline rprogram fresh(choices *c, const random_ops *ops) {
+  rprogram g = {.c = c, .ops = ops, .a = c->a, .slices = true, .axes = 1};
+  ac_buf_init(&g.body, c->a);
+  ac_buf_init(&g.views, c->a);
+  return g;
+}
+
 static inline char *random_program(choices *c, const random_ops *ops) {
   static const ac_dtype in[] = {AC_F32, AC_F32, AC_F16, AC_I32, AC_F32, AC_BF16, AC_I16,
-                                AC_F16, AC_U8,  AC_I64, AC_I8,  AC_U16, AC_U32};
-  rprogram g = {.c = c, .ops = ops, .a = c->a, .slices = true};
+                                AC_F16, AC_U8,  AC_I64, AC_I8,  AC_U16, AC_U32},
+                        sums[] = {AC_F32, AC_I32, AC_F16, AC_I16};
+  static const char *const atomics[] = {"add", "max", "min"};
+  rprogram g = fresh(c, ops);
   rtensors t = {.n_in = 1, .n_out = 1};
-  ac_buf_init(&g.body, c->a);
   rframe f = (rframe)draw(c, R_FRAMES);
   t.n_in = 1 + (int)draw(c, 2);
-  t.n_out = 1 + (int)(draw(c, 4) == 1);
+  t.n_out = 1 + (int)(draw(c, 4) == 1 && f != R_CHAIN);
   for (int i = 0; i < t.n_in; i++) {
     t.in[i] = in[draw(c, AC_COUNT(in))];
     if (f == R_TWO || (i == 0 && (f == R_LONG || f == R_JOINED))) t.in[i] = AC_F32;
+    if (f == R_ATOMIC) t.in[i] = sums[draw(c, AC_COUNT(sums))];
     t.loaded[i] = new_buffer(&g, t.in[i]);
   }
-  switch (f) {
-  case R_TILES: tile_loop(&g, &t, false); break;
-  case R_CYCLIC: tile_loop(&g, &t, true); break;
-  case R_ROWS: row_loop(&g, &t); break;
-  case R_LONG: long_rows(&g, &t); break;
-  case R_TWO: two_dimensions(&g, &t); break;
-  default: joined(&g, &t); break;
-  }
+  /* which of 0 and -0 an atomic maximum keeps is not said */
+  if (f == R_ATOMIC) t.atomic = atomics[floats(t.in[0]) ? 0 : draw(c, AC_COUNT(atomics))];
+  write_body(&g, &t, f);
   ac_buf out;
   ac_buf_init(&out, c->a);
-  ac_puts(&out, "@ascend_kernel\ndef k(");
-  parameters(&g, &t, true, &out);
-  ac_printf(&out, "%sn, %s, s: float):\n    pid = tl.program_id(0)\n",
-            f == R_JOINED ? "shares: tl.tensor[tl.float32], " : "", sizes_of(f));
-  const char *shape = f == R_TWO ? "(height, width)" : "tile";
-  for (int i = 0; i < g.n; i++) {
-    static const char *const pins[] = {"", "", "", ", buffers=1", ", buffers=2"};
-    ac_printf(&out, "    %s = tl.alloc_ub(%s, tl.%s%s)\n", g.buf[i].name, shape, ac_dtypes[g.buf[i].dtype].name,
-              pins[draw(c, AC_COUNT(pins))]);
+  if (f == R_ATOMIC) zeroes(&t, &out);
+  kernel(&g, &t, f, "k", &out);
+  if (f == R_CHAIN) {
+    rprogram next = fresh(c, ops);
+    next.inexact = g.inexact;
+    next.viewed = g.viewed;
+    rtensors u = {.n_in = 1, .n_out = 1};
+    g.between = u.in[0] = t.out[0];
+    u.loaded[0] = new_buffer(&next, u.in[0]);
+    tile_loop(&next, &u, draw(c, 2));
+    ac_puts(&out, "\n\n");
+    kernel(&next, &u, f, "k2", &out);
+    t.out[0] = u.out[0];
   }
-  if (g.mask) ac_puts(&out, "    mask = tl.alloc_ub(tile, tl.mask)\n");
-  if (g.work) ac_puts(&out, "    red = tl.alloc_ub(8, tl.float32)\n    work = tl.alloc_ub(tile, tl.float32)\n");
-  if (f == R_LONG) ac_puts(&out, "    acc = tl.alloc_ub(tile, tl.float32)\n");
-  if (f == R_JOINED) ac_puts(&out, "    share = tl.alloc_ub(8, tl.float32)\n");
-  ac_puts(&out, ac_buf_str(&g.body));
   host(&g, &t, f, &out);
   return ac_strdup(c->a, ac_buf_str(&out));
 }

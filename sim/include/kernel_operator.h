@@ -81,15 +81,20 @@ inline float sqrt(T x) {
   }
 #endif
 #define ASCENDC_ASSERT(x, ...) ASSERT(x)
-#define PRINTF(...) acsim_kernel_printf(__VA_ARGS__)
+#include "acsim/kernel_assert.h"
 namespace AscendC {
-template <typename... A> void printf(const char *format, A... a) {
+/* A function, as in CANN 8.1 (kernel_operator_dump_tensor_intf.h). */
+template <typename... A> void PRINTF(const char *format, A... a) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-security"
   acsim_kernel_printf(format, a...);
 #pragma GCC diagnostic pop
 }
+template <typename... A> void printf(const char *format, A... a) {
+  AscendC::PRINTF(format, a...);
+}
 } // namespace AscendC
+using AscendC::PRINTF;
 
 /* ---- running blocks from the host part of a direct-launch file ---- */
 

@@ -55,8 +55,18 @@ static void functions(void **state) {
   check("host_calls.cpp", "exponent", "host-function", calls, lines, 3);
   check("host_and_kernel.cpp", "plain", NULL, NULL, NULL, 0);
 }
+/* Headers by their documented names; assert with and without a message. */
+static void own_checks(void **state) {
+  (void)state;
+  static const char *const said[] = {"the kernel's own check failed: v == 3.0f"};
+  static const int lines[] = {40}, line[] = {44};
+  check("debug_names.cpp", "holds", NULL, NULL, NULL, 0);
+  check("debug_names.cpp", "fails", "assert", said, lines, 1);
+  check("debug_names.cpp", "fails_ascendc", "assert", said, line, 1);
+}
 
 int main(void) {
-  const struct CMUnitTest t[] = {cmocka_unit_test(none), cmocka_unit_test(variables), cmocka_unit_test(functions)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(none), cmocka_unit_test(variables), cmocka_unit_test(functions),
+                                 cmocka_unit_test(own_checks)};
   return cmocka_run_group_tests(t, setup, teardown);
 }

@@ -17,6 +17,9 @@ static const double DEFAULT_SECONDS = 60, SECONDS_A_BYTE = 5e-8; /* 20 MB of ten
 static size_t page_up(size_t n) {
   return ((n ? n : 1) + 0xffff) & ~(size_t)0xffff; /* whole pages, whatever the host's size of them */
 }
+size_t ac_sim_own_bytes(int64_t n) {
+  return page_up((size_t)n);
+}
 static size_t guard_of(size_t n) {
   return n > 1 << 20 ? page_up(n) : 1 << 20;
 }

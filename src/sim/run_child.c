@@ -204,12 +204,11 @@ static held_input held[2 * ACSIM_HOST_TENSORS];
 static int n_held;
 
 static void hold_inputs(const ac_run_job *j) {
-  const uintptr_t page = 0xffff;
   for (int i = 0; i < j->n_tensors && i < (int)AC_COUNT(held); i++) {
     const ac_sim_tensor *t = &j->tensors[i];
     bool input = !t->output && !t->updated && !t->absent && t->bytes;
     for (int k = 0; k < j->n_tensors; k++) input = input && (k == i || j->tensors[k].data != t->data);
-    held_input h = {t->data, ((size_t)t->bytes + page) & ~page, t->name, 0}; /* ac_sim_alloc: nothing else is there */
+    held_input h = {t->data, ac_sim_own_bytes(t->bytes), t->name, 0}; /* ac_sim_alloc: nothing else is there */
     if (input && !((uintptr_t)t->data & 4095) && !mprotect(h.data, h.bytes, PROT_READ)) held[n_held++] = h;
   }
 }
@@ -263,7 +262,10 @@ acsim_session *ac_run_session_open(const ac_run_job *j) {
                                     : t->also_input ? ACSIM_INOUT
                                                     : ACSIM_OUTPUT};
   }
-  if (!(j->deadline > 0)) hold_inputs(j);
+  if (!(j->deadline > 0)) {
+    hold_inputs(j);
+    ac_run_canary_set(j);
+  }
   return acsim_open(&(acsim_config){.chip = j->lib->spec.chip,
                                     .buffers = b,
                                     .n_buffers = n,
@@ -297,6 +299,7 @@ void ac_run_session_close(const ac_run_job *j, acsim_session *s) {
   ac_run_shared *o = j->out;
   acsim_finish(s);
   report_inputs(s);
+  if (!(j->deadline > 0)) ac_run_canary_check(j, s);
   size_t n = 0;
   const ac_sim_fault *f = acsim_faults(s, &n, NULL);
   for (size_t i = 0; i < n; i++) add_fault(o, &f[i]);

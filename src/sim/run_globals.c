@@ -30,12 +30,22 @@ static const struct {
                             {"malloc", "TPipe::InitBuffer"},
     {"calloc", "TPipe::InitBuffer"},
     {"free", "TPipe::InitBuffer"},
-    {"_Znwm", "TPipe::InitBuffer"},
-    {"_Znam", "TPipe::InitBuffer"},
     {"printf", "AscendC::printf"},
     {"puts", "AscendC::printf"},
     {"putchar", "AscendC::printf"},
     {"fprintf", "AscendC::printf"},
+};
+/* C++'s, by how their mangled names begin; "std::": the last name in it stands behind that. */
+static const struct {
+  const char *begin, *name, *instead;
+} cpp_functions[] = {
+    {"_Znw", "operator new", "TPipe::InitBuffer"},
+    {"_Zna", "operator new[]", "TPipe::InitBuffer"},
+    {"_Zdl", "operator delete", "TPipe::InitBuffer"},
+    {"_Zda", "operator delete[]", "TPipe::InitBuffer"},
+    {"_ZSt", "std::", NULL},
+    {"_ZNSt", "std::", NULL},
+    {"_ZNKSt", "std::", NULL},
 };
 /* What the compiler makes calls of by itself. */
 static const char *const of_compiler[] = {"memcpy", "memmove", "memset", "memcmp"};
@@ -45,6 +55,7 @@ typedef struct {
   uint8_t *before;
   size_t bytes;
   const char *name;
+  bool each; /* thread_local: `at` is NULL, since every thread has its own */
 } variable;
 struct ac_run_globals {
   void *file; /* the library as it lies on the disk */
@@ -103,7 +114,15 @@ static const char *plain_name(ac_arena *a, const char *symbol) {
   return found;
 }
 
-/* Variables that can be written: not the tables of addresses that the loader fills in, nor each thread's own. */
+/* A variable that is thread_local counts as written: nothing of the file's own has one without a use. */
+static bool add_thread_local(ac_run_globals *g, const ElfW(Sym) * v, const char *name) {
+  if (ELF64_ST_TYPE(v->st_info) != STT_TLS || !v->st_shndx) return false;
+  if (g->device_only && v->st_size && strncmp(name, "_ZGV", 4) && strncmp(name, "__tls_guard", 11))
+    ac_push(g->arena, &g->variables, ((variable){NULL, NULL, v->st_size, plain_name(g->arena, name), true}));
+  return true;
+}
+
+/* Variables that can be written: not the tables of addresses that the loader fills in. */
 static void find_variables(ac_run_globals *g, uintptr_t base) {
   table t;
   size_t n;
@@ -115,6 +134,7 @@ static void find_variables(ac_run_globals *g, uintptr_t base) {
   for (size_t i = 0; section_names && i < t.n; i++) {
     const ElfW(Sym) *v = &t.symbols[i];
     const char *name = t.names + v->st_name;
+    if (add_thread_local(g, v, name)) continue;
     if (ELF64_ST_TYPE(v->st_info) != STT_OBJECT || !v->st_size || v->st_shndx >= n || !v->st_shndx) continue;
     const ElfW(Shdr) *in = &s[v->st_shndx];
     const char *section = section_names + in->sh_name;
@@ -126,7 +146,7 @@ static void find_variables(ac_run_globals *g, uintptr_t base) {
     if (!copy) continue;
     const uint8_t *now = (const uint8_t *)base + v->st_value;
     memcpy(copy, now, v->st_size);
-    ac_push(g->arena, &g->variables, ((variable){now, copy, v->st_size, plain_name(g->arena, name)}));
+    ac_push(g->arena, &g->variables, ((variable){now, copy, v->st_size, plain_name(g->arena, name), false}));
   }
 }
 
@@ -155,6 +175,18 @@ static const char *instead_of(const char *name) {
   return NULL;
 }
 
+/* How a source writes it; *use: what AscendC has instead, NULL for nothing. */
+static const char *written(ac_arena *a, const char *symbol, const char **use) {
+  *use = instead_of(symbol);
+  for (size_t i = 0; i < AC_COUNT(cpp_functions); i++) {
+    if (strncmp(symbol, cpp_functions[i].begin, strlen(cpp_functions[i].begin)) != 0) continue;
+    *use = cpp_functions[i].instead;
+    return strcmp(cpp_functions[i].name, "std::") != 0 ? cpp_functions[i].name
+                                                       : ac_sprintf(a, "std::%s", plain_name(a, symbol));
+  }
+  return plain_name(a, symbol);
+}
+
 static void report_functions(const ac_run_globals *g, acsim_session *s) {
   table t;
   if (!find_table(g, SHT_DYNSYM, &t)) return;
@@ -164,10 +196,10 @@ static void report_functions(const ac_run_globals *g, acsim_session *s) {
                  !strncmp(name, "acsim_", 6) || !strncmp(name, "__", 2) || !strncmp(name, "_Unwind_", 8);
     for (size_t k = 0; k < AC_COUNT(of_compiler); k++) known = known || !strcmp(name, of_compiler[k]);
     if (known) continue;
-    const char *use = instead_of(name);
+    const char *use, *shown = written(g->arena, name, &use);
     acsim_fault_pair(s, NULL, "host-function", (acsim_at){name, 0}, (acsim_at){NULL, (int)i} /* each by itself */,
                      "the file of the kernel calls %s, which is in the host's library and not on the device: %s%s",
-                     name, use ? "use " : "AscendC has no such function", use ? use : "");
+                     shown, use ? "use " : "AscendC has no such function", use ? use : "");
   }
 }
 
@@ -175,7 +207,14 @@ void ac_run_globals_close(ac_run_globals *g, acsim_session *s) {
   if (!g) return;
   for (size_t i = 0; i < g->variables.len; i++) {
     variable *v = &g->variables.data[i];
-    if (memcmp(v->at, v->before, v->bytes) != 0)
+    if (v->each)
+      acsim_fault_pair(
+          s, NULL, "global-written", (acsim_at){v->name, 0}, (acsim_at){NULL, (int)i + 1},
+          "the variable %s (%zu bytes) is thread_local: here every thread of the host has its own, on the "
+          "device there are neither threads nor such memory. Make it a member of the kernel's class, or "
+          "keep it in UB or in the workspace",
+          v->name, v->bytes);
+    else if (memcmp(v->at, v->before, v->bytes) != 0)
       acsim_fault_pair(
           s, NULL, "global-written", (acsim_at){v->name, 0} /* the parent finds the line */,
           (acsim_at){NULL, (int)i + 1},

@@ -135,6 +135,11 @@ bool ac_run_do(ac_arena *a, ac_run_job *j, ac_sim_result *r, ac_diags *d);
 /* A session over the job's tensors; closing it leaves the faults and figures in the shared result. */
 acsim_session *ac_run_session_open(const ac_run_job *j);
 void ac_run_session_close(const ac_run_job *j, acsim_session *s);
+/* Bytes of the whole pages that ac_sim_alloc gives a tensor of n. */
+size_t ac_sim_own_bytes(int64_t n);
+/* Around the blocks, in the child: what lies on a tensor's last page behind it must stay as it is (run_canary.c). */
+void ac_run_canary_set(const ac_run_job *j);
+void ac_run_canary_check(const ac_run_job *j, acsim_session *s);
 int ac_run_kernel_child(const ac_run_job *j);
 /* Notes the problem; 0, the child's status. */
 AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, const char *fmt, ...);

@@ -58,8 +58,16 @@ static found look_in(ac_arena *a, const ac_sources *c, const char *word, use u) 
 void ac_run_symbol_place(ac_arena *a, const ac_sim_spec *spec, const char *symbol, ac_sim_fault *f) {
   ac_sources c = ac_sources_of(a, spec->kernel_src, spec->headers, spec->include_dirs);
   size_t n = strlen(symbol);
-  bool variable = !strcmp(f->kind, "global-written"), made = !strcmp(symbol, "_Znwm") || !strcmp(symbol, "_Znam");
-  found at = look_in(a, &c, made ? "new" : symbol, variable ? DECLARED : made ? NAMED : CALLED);
+  bool variable = !strcmp(f->kind, "global-written");
+  bool makes = !strncmp(symbol, "_Znw", 4) || !strncmp(symbol, "_Zna", 4);
+  bool frees = !strncmp(symbol, "_Zdl", 4) || !strncmp(symbol, "_Zda", 4);
+  found at = look_in(a, &c,
+                     makes   ? "new"
+                     : frees ? "delete"
+                             : symbol,
+                     variable         ? DECLARED
+                     : makes || frees ? NAMED
+                                      : CALLED);
   if (!at.count && !variable && n > 1 && symbol[n - 1] == 'f') /* std::exp of a float is expf */
     at = look_in(a, &c, ac_strndup(a, symbol, n - 1), CALLED);
   f->file = at.count == 1 ? at.file : NULL;

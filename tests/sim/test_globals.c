@@ -44,6 +44,9 @@ static void variables(void **state) {
   static const char *const one[] = {"the variable count (4 bytes)"}, *const two[] = {"the variable last (4 bytes)",
                                                                                      "the variable sum (4 bytes)"};
   static const int line[] = {7}, lines[] = {38, 10};
+  static const char *const each[] = {"the variable calls (4 bytes) is thread_local"};
+  static const int declared[] = {19};
+  check("thread_local.cpp", "of_threads", "global-written", each, declared, 1);
   check("globals.cpp", "counts", "global-written", one, line, 1);
   check("globals.cpp", "remembers", "global-written", two, lines, 2);
 }
@@ -53,7 +56,19 @@ static void functions(void **state) {
                                       "calls malloc", "calls free"};
   static const int lines[] = {22, 25, 28}; /* the declaration of expf is no call */
   check("host_calls.cpp", "exponent", "host-function", calls, lines, 3);
+  static const char *const objects[] = {"calls operator new,", "calls operator delete,", "calls operator new[],",
+                                        "calls operator delete[],", "calls std::__throw_length_error,"};
+  static const int places[5] = {0};
+  check("host_objects.cpp", "of_objects", "host-function", objects, places, 5);
   check("host_and_kernel.cpp", "plain", NULL, NULL, NULL, 0);
+}
+/* A plain pointer behind the tensor's end, on its last page. */
+static void behind_the_end(void **state) {
+  (void)state;
+  static const char *const said[] = {
+      "y, which has 32 bytes, was written behind its end through a plain __gm__ pointer: byte 36 is"};
+  static const int line[] = {0};
+  check("globals.cpp", "behind", "gm-out-of-bounds", said, line, 1);
 }
 /* Headers by their documented names; assert with and without a message. */
 static void own_checks(void **state) {
@@ -67,6 +82,6 @@ static void own_checks(void **state) {
 
 int main(void) {
   const struct CMUnitTest t[] = {cmocka_unit_test(none), cmocka_unit_test(variables), cmocka_unit_test(functions),
-                                 cmocka_unit_test(own_checks)};
+                                 cmocka_unit_test(own_checks), cmocka_unit_test(behind_the_end)};
   return cmocka_run_group_tests(t, setup, teardown);
 }

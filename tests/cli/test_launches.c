@@ -478,11 +478,21 @@ static void widths(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sum_two_launches),  cmocka_unit_test(sum_barrier),  cmocka_unit_test(sum_atomic),
-      cmocka_unit_test(sum_deterministic), cmocka_unit_test(names_after_branches), cmocka_unit_test(histogram),    cmocka_unit_test(idle_cores),
-      cmocka_unit_test(two_strategies),    cmocka_unit_test(newton),       cmocka_unit_test(sgd_momentum),
-      cmocka_unit_test(atomics),           cmocka_unit_test(scalar_reads), cmocka_unit_test(every_path),
-      cmocka_unit_test(nothing_to_do),     cmocka_unit_test(widths),
+      cmocka_unit_test(sum_two_launches),
+      cmocka_unit_test(sum_barrier),
+      cmocka_unit_test(sum_atomic),
+      cmocka_unit_test(sum_deterministic),
+      cmocka_unit_test(names_after_branches),
+      cmocka_unit_test(histogram),
+      cmocka_unit_test(idle_cores),
+      cmocka_unit_test(two_strategies),
+      cmocka_unit_test(newton),
+      cmocka_unit_test(sgd_momentum),
+      cmocka_unit_test(atomics),
+      cmocka_unit_test(scalar_reads),
+      cmocka_unit_test(every_path),
+      cmocka_unit_test(nothing_to_do),
+      cmocka_unit_test(widths),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -43,7 +43,7 @@ static void variables(void **state) {
   (void)state;
   static const char *const one[] = {"the variable count (4 bytes)"}, *const two[] = {"the variable last (4 bytes)",
                                                                                      "the variable sum (4 bytes)"};
-  static const int line[] = {7}, lines[] = {36, 10};
+  static const int line[] = {7}, lines[] = {36, 9};
   static const char *const each[] = {"the variable calls (4 bytes) is thread_local"};
   static const int declared[] = {19};
   check("thread_local.cpp", "of_threads", "global-written", each, declared, 1);

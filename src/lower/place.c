@@ -271,7 +271,7 @@ static bool outward(analysis *x) {
     const ac_cstmt *use = NULL, *store = NULL;
     if (e->op == AC_LV_DEQUE) from = e->at, dead = e->after;
     if (e->op == AC_LV_FREE) {
-      if (!dead && !legs(x, from, e->at, &use, &store)) return false;
+      if (!dead && !(from && legs(x, from, e->at, &use, &store))) return false;
       leg(x, &out, use ? use : store ? store : e->at, use || !store, AC_LV_ENQUE_OUT);
       leg(x, &out, store ? store : e->at, !store, AC_LV_DEQUE_OUT);
     }

@@ -118,18 +118,16 @@ static inline bool inserted(rprogram *g, int indent) {
   return true;
 }
 
-/* An operation on the bits of a buffer as another dtype. */
-static inline bool bits(rprogram *g, int indent) {
-  static const ac_dtype views[][2] = {
-      {AC_F32, AC_I32}, {AC_F16, AC_I16}, {AC_I32, AC_F32}, {AC_I16, AC_U16}, {AC_BF16, AC_I16}};
-  uint32_t v = draw(g->c, AC_COUNT(views));
-  int a = any_valid(g, views[v][0]);
-  if (a < 0 || g->inexact) return false;
+/* An operation on the bits of a buffer as another dtype; those of a NaN are not said. */
+static inline bool bits(rprogram *g, int indent, bool keep) {
+  if (g->inexact) return false;
+  int a = draw(g->c, 3) == 1 ? any_valid(g, AC_I16) : without_nan(g, indent, keep);
+  if (a < 0) return false;
+  ac_dtype as = g->buf[a].dtype == AC_F32 ? AC_I32 : g->buf[a].dtype == AC_F16 ? AC_I16 : AC_U16;
   uint32_t from = draw(g->c, (uint32_t)g->ops->len);
   for (size_t i = 0; i < g->ops->len; i++) {
     const random_op *o = &g->ops->data[(from + i) % g->ops->len];
-    if (o->dst != views[v][1] || o->src != o->dst || !o->in_place || strcmp(o->kinds, "B") != 0 || o->inexact)
-      continue;
+    if (o->dst != as || o->src != o->dst || !o->in_place || strcmp(o->kinds, "B") != 0 || o->inexact) continue;
     g->viewed = true;
     int view = g->names++;
     ac_printf(&g->views, "    b%d = tl.bitcast(%s, tl.%s)\n", view, g->buf[a].name, ac_dtypes[o->dst].name);

@@ -384,7 +384,7 @@ static inline bool feature(rprogram *g, int indent, bool keep) {
   case 3: return mirrored(g, indent, keep);
   case 4: return found_scalar(g, indent);
   case 5: return compressed(g, indent);
-  default: return bits(g, indent);
+  default: return bits(g, indent, keep);
   }
 }
 

@@ -7,6 +7,7 @@ typedef struct {
   ac_arena *a;
   ac_akernel *k;
   fault f;
+  int by; /* how much */
   int at, want;
   char **where;
 } mutator;
@@ -110,7 +111,7 @@ static void block(mutator *m, ac_ablock *b) {
     if (s->kind == AC_AS_COPY) copy(m, s);
     if (m->f == A_LESS && s->kind == AC_AS_INST && s->ops[0].tensor &&
         here(m, s->loc, "%s of %s", ac_insts[s->inst].asc, s->ops[0].tensor->name))
-      s->count = with(m, AC_AE_SUB, s->count, 1);
+      s->count = with(m, AC_AE_SUB, s->count, m->by ? m->by - 1 : -1000000);
     block(m, &s->body);
     block(m, &s->orelse);
   }
@@ -124,7 +125,7 @@ static void buffers(mutator *m) {
     ac_abuffer *b = &k->buffers.data[i];
     bool hidden = !strncmp(b->name, "ac", 2);
     if (m->f == (hidden ? A_SCRATCH : A_SHRINK) && here(m, b->loc, "%s", b->name))
-      b->elements = with(m, AC_AE_FLOORDIV, b->elements, 2);
+      b->elements = with(m, AC_AE_FLOORDIV, b->elements, m->by);
     for (size_t j = 0; m->f == A_OVERLAP && j < i; j++) {
       const ac_abuffer *c = &k->buffers.data[j];
       if (b->mem != AC_MEM_VECCALC || c->mem != AC_MEM_VECCALC || b->dtype != c->dtype) continue;
@@ -147,7 +148,7 @@ int mutate_air_sites(ac_arena *a, ac_program *p, fault f) {
   mutator m = {.a = a, .f = f, .want = -1};
   return everything(&m, p);
 }
-void mutate_air(ac_arena *a, ac_program *p, fault f, int site, char **where) {
-  mutator m = {.a = a, .f = f, .want = site, .where = where};
+void mutate_air(ac_arena *a, ac_program *p, fault f, int site, int by, char **where) {
+  mutator m = {.a = a, .f = f, .by = by, .want = site, .where = where};
   everything(&m, p);
 }

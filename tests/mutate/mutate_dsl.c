@@ -6,6 +6,7 @@
 typedef struct {
   ac_arena *a;
   fault f;
+  int by;       /* how much */
   int at, want; /* the next place; the one to change, -1: only count */
   char **where;
   bool kernel;
@@ -67,7 +68,7 @@ static void call(mutator *m, ac_cexpr **slot) {
     ac_cexpr **size = &e->args[0], *dtype = e->args[1];
     if ((*size)->kind == AC_CE_TUPLE) size = &(*size)->args[(*size)->n_args - 1];
     if (m->f == SHRINK && here(m, e->loc, ac_cexpr_text(m->a, e)))
-      *size = binary(m, AC_OP_FLOORDIV, *size, number(m, 2));
+      *size = binary(m, AC_OP_FLOORDIV, *size, number(m, m->by));
     static const char *const swaps[][2] = {{"float32", "float16"},
                                            {"float16", "float32"},
                                            {"int32", "int16"},
@@ -179,7 +180,7 @@ int mutate_dsl_sites(ac_arena *a, ac_cmodule *x, fault f) {
   everything(&m, x);
   return m.at;
 }
-void mutate_dsl(ac_arena *a, ac_cmodule *x, fault f, int site, char **where) {
-  mutator m = {.a = a, .f = f, .want = site, .where = where};
+void mutate_dsl(ac_arena *a, ac_cmodule *x, fault f, int site, int by, char **where) {
+  mutator m = {.a = a, .f = f, .by = by, .want = site, .where = where};
   everything(&m, x);
 }

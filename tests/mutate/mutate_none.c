@@ -10,6 +10,7 @@ typedef struct {
   int a, b;    /* buffers */
   bool has[3]; /* who may have written last: a, b, somebody or nobody */
   bool meet;
+  bool once; /* every loop has a trip */
 } lives;
 enum { NOBODY = 2 };
 
@@ -70,7 +71,7 @@ static void walk_statement(lives *l, const ac_astmt *s, int depth) {
   case AC_AS_WHILE:
     for (int i = 0; i < 2; i++) {
       walk(l, &s->body, depth);
-      join(l->has, before);
+      if (!l->once) join(l->has, before);
     }
     return;
   case AC_AS_IF: {
@@ -89,8 +90,8 @@ static void walk(lives *l, const ac_ablock *b, int depth) {
   for (size_t i = 0; i < b->len; i++) walk_statement(l, b->data[i], depth);
 }
 
-static bool lives_meet(const ac_akernel *k, int a, int b) {
-  lives l = {.k = k, .a = a, .b = b};
+static bool lives_meet(const ac_akernel *k, int a, int b, bool once) {
+  lives l = {.k = k, .a = a, .b = b, .once = once};
   l.has[NOBODY] = true;
   walk(&l, &k->methods.data[0].body, 0);
   return l.meet;
@@ -130,6 +131,14 @@ static need need_of(const ac_akernel *k, int buffer) {
   return n;
 }
 
+/* Bytes of a buffer are rounded up (AcBytes): half of a small one may be as large. */
+static bool same_bytes(const ac_abuffer *b) {
+  if (!b->elements || b->elements->kind != AC_AE_INT || b->rank > 1) return false;
+  int64_t to = b->round_to ? b->round_to : 32, size = ac_dtypes[b->dtype].bytes, n = b->elements->i;
+  int64_t whole = (n * size + to - 1) / to, half = (n / MOST_SHRUNK * size + to - 1) / to;
+  return whole == (half ? half : 1);
+}
+
 bool mutate_is_none(ac_arena *a, ac_program *p, fault f, int site, const char *where, const char **said) {
   int at = 0;
   (void)a;
@@ -144,15 +153,34 @@ bool mutate_is_none(ac_arena *a, ac_program *p, fault f, int site, const char *w
         need n = need_of(k, (int)i);
         if (!n.more) *said = "it only ever holds one value, and half of it has room for that";
         if (!n.touched) *said = "ReduceSum by count leaves its work tensor alone on this chip";
-        return !n.more || !n.touched;
+        if (same_bytes(b)) *said = "it has the least bytes that a buffer has, whatever its elements";
+        return !n.more || !n.touched || same_bytes(b);
       }
       for (size_t j = 0; f == A_OVERLAP && j < i; j++) {
         const ac_abuffer *c = &k->buffers.data[j];
         if (b->mem != AC_MEM_VECCALC || c->mem != AC_MEM_VECCALC || b->dtype != c->dtype || at++ != site) continue;
+        if (lives_meet(k, (int)i, (int)j, false)) return false;
         *said = "their lives do not meet: neither is read after the other was written";
-        return !lives_meet(k, (int)i, (int)j);
+        return true;
       }
     }
   }
   return false;
+}
+
+const char *mutate_likely(ac_program *p, fault f, int site) {
+  int at = 0;
+  for (size_t x = 0; f == A_OVERLAP && x < p->kernels.len; x++) {
+    const ac_akernel *k = p->kernels.data[x];
+    for (size_t i = 0; i < k->buffers.len; i++)
+      for (size_t j = 0; j < i; j++) {
+        const ac_abuffer *b = &k->buffers.data[i], *c = &k->buffers.data[j];
+        if (b->mem != AC_MEM_VECCALC || c->mem != AC_MEM_VECCALC || b->dtype != c->dtype || at++ != site) continue;
+        if (lives_meet(k, (int)i, (int)j, true)) return NULL;
+        return "their lives meet only where a loop that fills one of them has no trip, and what reads it runs in "
+               "that loop or "
+               "behind as many trips: at no size does it";
+      }
+  }
+  return NULL;
 }

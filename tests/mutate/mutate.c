@@ -199,7 +199,8 @@ static void faults_of(ac_arena *keep, example *x, int most, bool list, table *t)
   ac_program *p = whole(a, x->path, x->text, &d, &w);
   for (int f = 0; f < FAULTS; f++) {
     int sites = fault_of_dsl((fault)f) ? mutate_dsl_sites(a, m, (fault)f) : mutate_air_sites(a, p, (fault)f);
-    int n = most && sites > most ? most : sites;
+    bool rare = f == NO_SYNC || f == A_BARRIER || f == A_SYNC; /* few programs have them: all places */
+    int n = most && sites > most && !rare ? most : sites;
     for (int i = 0; i < n; i++) {
       int site = n == sites ? i : (int)next((uint32_t)sites);
       ac_arena *one = ac_arena_new();

@@ -156,7 +156,7 @@ typedef struct {
   const sharing *of; /* by buffer */
 } tenancy;
 
-/* Bit and home of a tensor's buffer among those that share; false: its bytes are its own. */
+/* Bit and home of a tensor's buffer among those that share; false: its bytes are its own, or there are too many. */
 static bool tenant(const tenancy *t, const ac_atensor *x, int *home, uint64_t *bit) {
   const ac_akernel *k = t->c->k;
   if (!x) return false;
@@ -164,8 +164,9 @@ static bool tenant(const tenancy *t, const ac_atensor *x, int *home, uint64_t *b
   int homes = t->of[h].before, at = t->of[b].sharers;
   bool shared = t->of[h].shared;
   *home = homes;
+  if (!shared || homes >= MAX_SHARED || at >= 63) return false;
   *bit = UINT64_C(1) << (b == h ? 63 : at);
-  return shared && homes < MAX_SHARED && at < 63;
+  return true;
 }
 
 static void reads_shared(tenancy *t, const ac_atensor *x) {

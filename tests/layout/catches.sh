@@ -59,3 +59,15 @@ sed -i '1d' "$tree/t/docs/architecture.md"
 refuses 'an undocumented module' 'architecture.md'
 sed -i 's/one DEPS m/one DEPS five/' "$tree/t/CMakeLists.txt"
 refuses 'a cycle' 'does not stand above'
+
+# A committed folder that the table of folders does not name
+listed() {
+  printf '| `src` | what |\n| `docs` | what |\n' >>"$tree/t/docs/architecture.md"
+  mkdir "$tree/t/o" && echo 1 >"$tree/t/o/a"
+  git -C "$tree/t" init -q
+}
+listed
+git -C "$tree/t" add src docs
+"$here/layout.sh" "$tree/t" # what is not committed may lie about
+git -C "$tree/t" add o
+refuses 'a stray folder' '^o/: committed'

@@ -48,7 +48,6 @@ typedef struct {
                              * the array, may be NULL: the input's name */
   const char *
       result; /* Python expression of forward's result over `out`, the list of its output tensors; NULL: one tensor or a tuple */
-  json_t *verify; /* extra keys for the manifest, or NULL (borrowed) */
   const ac_file
       *extra; /* files that another back end made, n_extra of them, and their line in the project's README */
   int n_extra;

@@ -64,8 +64,11 @@ static char *six_strings(ac_emit_ctx *c, const ac_project *out) {
   return (char *)ac_buf_str(&b);
 }
 
-static void source(json_t *list, const char *path, const char *text) {
-  json_array_append_new(list, json_pack("{s:s, s:s}", "path", path, "content", text));
+static void source(ac_jw *w, const char *path, const char *text) {
+  ac_jw_open(w, NULL, AC_JW_OBJECT);
+  ac_jw_str(w, "path", path);
+  ac_jw_str(w, "content", text);
+  ac_jw_close(w, AC_JW_OBJECT);
 }
 
 static char *direct_json(ac_emit_ctx *c, const ac_project *out) {
@@ -74,20 +77,29 @@ static char *direct_json(ac_emit_ctx *c, const ac_project *out) {
                              "if _build not in sys.path:\n    sys.path.insert(0, _build)\n";
   const char *op = c->p->op, *lib = ac_sprintf(c->a, "%s_lib", op);
   size_t n = strlen(op);
-  const char *problem = n > 7 && !strcmp(op + n - 7, "_custom") ? ac_strndup(c->a, op, n - 7) : op;
-  json_t *sources = json_array();
-  source(sources, "ModelNew.py", ac_model_new(c, path, lib, op));
-  source(sources, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), MADE("direct/%s_kernel.cpp", ac_direct_kernel(c)));
-  source(sources, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), MADE("direct/%s_binding.cpp", ac_direct_binding(c)));
-  json_t *j =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:o}", "name", op, "author", "ascendcraft",
-                "problem", problem, "format_version", "0.1", "description",
-                ac_sprintf(c->a, "%s by ascendcraft %s: kernel, tiling code and binding", c->p->op_type, AC_VERSION),
-                "entry", "model", "ModelNew.py::ModelNew", "build", "type", "ascendc_direct_launch", "module_name",
-                lib, "sources", sources);
-  char *text = ac_json_text(c->a, j);
-  json_decref(j);
-  return text;
+  ac_jw w;
+  ac_jw_init(&w, c->a);
+  ac_jw_open(&w, NULL, AC_JW_OBJECT);
+  ac_jw_str(&w, "name", op);
+  ac_jw_str(&w, "author", "ascendcraft");
+  ac_jw_str(&w, "problem", n > 7 && !strcmp(op + n - 7, "_custom") ? ac_strndup(c->a, op, n - 7) : op);
+  ac_jw_str(&w, "format_version", "0.1");
+  ac_jw_str(&w, "description",
+            ac_sprintf(c->a, "%s by ascendcraft %s: kernel, tiling code and binding", c->p->op_type, AC_VERSION));
+  ac_jw_open(&w, "entry", AC_JW_OBJECT);
+  ac_jw_str(&w, "model", "ModelNew.py::ModelNew");
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_open(&w, "build", AC_JW_OBJECT);
+  ac_jw_str(&w, "type", "ascendc_direct_launch");
+  ac_jw_str(&w, "module_name", lib);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_open(&w, "sources", AC_JW_ARRAY);
+  source(&w, "ModelNew.py", ac_model_new(c, path, lib, op));
+  source(&w, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), MADE("direct/%s_kernel.cpp", ac_direct_kernel(c)));
+  source(&w, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), MADE("direct/%s_binding.cpp", ac_direct_binding(c)));
+  ac_jw_close(&w, AC_JW_ARRAY);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  return ac_jw_text(&w);
 }
 
 void ac_benchmark_files(ac_emit_ctx *c, ac_project *out) {

@@ -746,17 +746,33 @@ static void class_of(ac_cpp *t, const ac_akernel *k) {
   ac_close(t, ";");
 }
 
-void ac_cpp_kernels(ac_cpp *t) {
-  ac_cpp body;
-  ac_cpp_init(&body, t->a, t->p);
-  for (size_t i = 0; i < t->p->kernels.len; i++) {
-    if (i) ac_line(&body, "%s", "");
-    class_of(&body, t->p->kernels.data[i]);
+/* Those helpers whose name stands in the text, then the text. */
+static char *with_helpers(ac_arena *a, const char *text) {
+  ac_buf b;
+  ac_buf_init(&b, a);
+  bool used[AC_COUNT(helpers)] = {0};
+  for (const char *p = strstr(text, "Ac"); p; p = strstr(p + 2, "Ac"))
+    for (size_t i = 0; i < AC_COUNT(helpers); i++) used[i] |= !strncmp(p, helpers[i].name, strlen(helpers[i].name));
+  for (size_t i = 0; i < AC_COUNT(helpers); i++) {
+    if (!used[i]) continue;
+    ac_puts(&b, helpers[i].text);
+    ac_putn(&b, "\n", 1);
   }
-  const char *text = ac_buf_str(&body.b);
-  for (size_t i = 0; i < AC_COUNT(helpers); i++)
-    if (strstr(text, helpers[i].name)) ac_printf(&t->b, "%s\n", helpers[i].text);
-  ac_puts(&t->b, text);
+  ac_puts(&b, text);
+  return (char *)ac_buf_str(&b);
+}
+
+void ac_cpp_kernels(ac_emit_ctx *c, ac_cpp *t) {
+  if (!c->kernels) {
+    ac_cpp body;
+    ac_cpp_init(&body, c->a, c->p);
+    for (size_t i = 0; i < c->p->kernels.len; i++) {
+      if (i) ac_line(&body, "%s", "");
+      class_of(&body, c->p->kernels.data[i]);
+    }
+    c->kernels = with_helpers(c->a, ac_buf_str(&body.b));
+  }
+  ac_puts(&t->b, c->kernels);
 }
 
 void ac_cpp_head(ac_emit_ctx *c, ac_cpp *t, const char *what) {

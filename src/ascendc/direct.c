@@ -164,7 +164,7 @@ char *ac_direct_kernel(ac_emit_ctx *c) {
   ac_line(&t, "#if defined(ASCENDC_CPU_DEBUG) && !defined(ICPU_RUN_KF)\n#include \"tikicpulib.h\"\n#endif");
   ac_line(&t, "#include <cmath>\n#include <cstdint>\n#include <cstdio>");
   ac_line(&t, "%s", "");
-  ac_cpp_kernels(&t);
+  ac_cpp_kernels(c, &t);
   ac_line(&t, "%s", "");
   t.host = true;
   ac_host_core(c, &t);

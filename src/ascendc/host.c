@@ -434,18 +434,36 @@ static void compute_tiling(ac_emit_ctx *c, ac_cpp *t) {
   ac_close(t, "");
 }
 
+static char *shapes(ac_emit_ctx *c) {
+  ac_cpp t;
+  ac_cpp_init(&t, c->a, c->p);
+  t.host = true;
+  ac_putn(&t.b, shape_text, sizeof shape_text - 1);
+  ac_putn(&t.b, checked_text, sizeof checked_text - 1);
+  ac_putn(&t.b, checked_more_text, sizeof checked_more_text - 1);
+  ac_host_output_shapes(c, &t);
+  return (char *)ac_buf_str(&t.b);
+}
+
 void ac_host_shapes(ac_emit_ctx *c, ac_cpp *t) {
+  if (!c->host_shapes) c->host_shapes = shapes(c);
   t->host = true;
-  ac_puts(&t->b, shape_text);
-  ac_puts(&t->b, checked_text);
-  ac_puts(&t->b, checked_more_text);
-  ac_host_output_shapes(c, t);
+  ac_puts(&t->b, c->host_shapes);
+}
+
+static char *core(ac_emit_ctx *c) {
+  ac_cpp t;
+  ac_cpp_init(&t, c->a, c->p);
+  t.host = true;
+  plan_struct(c, &t);
+  ac_line(&t, "namespace {");
+  ac_host_shapes(c, &t);
+  compute_tiling(c, &t);
+  ac_line(&t, "} // namespace");
+  return (char *)ac_buf_str(&t.b);
 }
 
 void ac_host_core(ac_emit_ctx *c, ac_cpp *t) {
-  plan_struct(c, t);
-  ac_line(t, "namespace {");
-  ac_host_shapes(c, t);
-  compute_tiling(c, t);
-  ac_line(t, "} // namespace");
+  if (!c->host_core) c->host_core = core(c);
+  ac_puts(&t->b, c->host_core);
 }

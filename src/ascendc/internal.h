@@ -11,6 +11,7 @@ typedef struct {
   ac_diags *d;
   const char *plan; /* C++ name of the struct that the tiling code fills: "ReluCustomPlan" */
   int n_in, n_out;  /* tensors; in-place ones count as inputs */
+  const char *kernels, *host_shapes, *host_core; /* what several files contain, once it is made */
 } ac_emit_ctx;
 
 /* ---- C++ text (cpp.c) ---- */
@@ -31,7 +32,7 @@ void ac_close(ac_cpp *t, const char *tail);                    /* "}" and tail *
 void ac_comment(ac_cpp *t, const char *text); /* "// text", safe against line splicing; "" is an empty line */
 char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e);
 /* Helper functions and the classes of all kernels, without includes and without an entry. */
-void ac_cpp_kernels(ac_cpp *t);
+void ac_cpp_kernels(ac_emit_ctx *c, ac_cpp *t);
 /* Statements that build and run the kernel of a launch: Init(...), Process(). `data` is the tiling variable, `user` the workspace. */
 void ac_cpp_run(ac_cpp *t, const ac_alaunch *l, const char *data, const char *user, const char *(*gm)(void *, int),
                 void *who);
@@ -78,7 +79,7 @@ char *ac_model_new(ac_emit_ctx *c, const char *before, const char *module, const
 void ac_benchmark_files(ac_emit_ctx *c, ac_project *out);
 char *ac_device_test(ac_emit_ctx *c);
 char *ac_project_readme(ac_emit_ctx *c);
-json_t *ac_manifest(ac_emit_ctx *c, const ac_project *files);
+char *ac_manifest(ac_emit_ctx *c, const ac_project *files);
 /* The name that msopgen derives from an op type for its files: "AveragePooling1dCustom" gives "average_pooling1d_custom". */
 char *ac_msopgen_stem(ac_arena *a, const char *op_type);
 

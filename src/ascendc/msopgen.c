@@ -32,50 +32,60 @@ static const char *type_text(ac_dtype d) {
          : d == AC_F64  ? "double"
                         : ac_dtypes[d].name;
 }
-static json_t *desc(const ac_aparam *t) {
-  json_t *j = json_object();
-  json_object_set_new(j, "name", json_string(t->name));
-  json_object_set_new(j, "param_type", json_string("required"));
-  json_object_set_new(j, "format", json_pack("[s]", "ND"));
-  json_object_set_new(j, "type", json_pack("[s]", type_text(t->dtype)));
-  return j;
+static void word_list(ac_jw *w, const char *key, const char *word) {
+  ac_jw_open(w, key, AC_JW_LINE);
+  ac_jw_str(w, NULL, word);
+  ac_jw_close(w, AC_JW_LINE);
+}
+static void desc(ac_emit_ctx *c, ac_jw *w, const char *key, ac_tensor_dir without) {
+  bool any = false;
+  for (size_t i = 0; i < c->p->tensors.len; i++) any |= c->p->tensors.data[i].dir != without;
+  ac_jw_kind kind = any ? AC_JW_ARRAY : AC_JW_LINE;
+  ac_jw_open(w, key, kind);
+  for (size_t i = 0; i < c->p->tensors.len; i++) {
+    const ac_aparam *t = &c->p->tensors.data[i];
+    if (t->dir == without) continue;
+    ac_jw_open(w, NULL, AC_JW_OBJECT);
+    ac_jw_str(w, "name", t->name);
+    ac_jw_str(w, "param_type", "required");
+    word_list(w, "format", "ND");
+    word_list(w, "type", type_text(t->dtype));
+    ac_jw_close(w, AC_JW_OBJECT);
+  }
+  ac_jw_close(w, kind);
+}
+
+static void attrs(ac_emit_ctx *c, ac_jw *w) {
+  if (!c->p->attrs.len) return;
+  ac_jw_open(w, "attr", AC_JW_ARRAY);
+  for (size_t i = 0; i < c->p->attrs.len; i++) {
+    const ac_aattr *t = &c->p->attrs.data[i];
+    ac_jw_open(w, NULL, AC_JW_OBJECT);
+    ac_jw_str(w, "name", ac_attr_name(c, i));
+    ac_jw_str(w, "param_type", t->has_default ? "optional" : "required");
+    ac_jw_str(w, "type", t->type == AC_AT_FLOAT ? "float" : t->type == AC_AT_BOOL ? "bool" : "int");
+    if (t->has_default)
+      ac_jw_str(w, "default_value",
+                t->type == AC_AT_FLOAT ? ac_sprintf(c->a, "%.9g", t->value)
+                                       : ac_sprintf(c->a, "%lld", (long long)t->value));
+    ac_jw_close(w, AC_JW_OBJECT);
+  }
+  ac_jw_close(w, AC_JW_ARRAY);
 }
 
 char *ac_msopgen_json(ac_emit_ctx *c, const char *op_type) {
-  json_t *op = json_object(), *in = json_array(), *out = json_array(), *attrs = json_array(), *list = json_array();
-  json_object_set_new(op, "op", json_string(op_type));
-  json_object_set_new(op, "language", json_string("cpp"));
-  for (size_t i = 0; i < c->p->tensors.len; i++) {
-    const ac_aparam *t = &c->p->tensors.data[i];
-    if (t->dir != AC_TENSOR_OUT) json_array_append_new(in, desc(t));
-  }
-  for (size_t i = 0; i < c->p->tensors.len; i++)
-    if (c->p->tensors.data[i].dir != AC_TENSOR_IN) json_array_append_new(out, desc(&c->p->tensors.data[i]));
-  for (size_t i = 0; i < c->p->attrs.len; i++) {
-    const ac_aattr *t = &c->p->attrs.data[i];
-    json_t *j = json_object();
-    json_object_set_new(j, "name", json_string(ac_attr_name(c, i)));
-    json_object_set_new(j, "param_type", json_string(t->has_default ? "optional" : "required"));
-    json_object_set_new(j, "type",
-                        json_string(t->type == AC_AT_FLOAT  ? "float"
-                                    : t->type == AC_AT_BOOL ? "bool"
-                                                            : "int"));
-    if (t->has_default)
-      json_object_set_new(j, "default_value",
-                          json_string(t->type == AC_AT_FLOAT ? ac_sprintf(c->a, "%.9g", t->value)
-                                                             : ac_sprintf(c->a, "%lld", (long long)t->value)));
-    json_array_append_new(attrs, j);
-  }
-  json_object_set_new(op, "input_desc", in);
-  json_object_set_new(op, "output_desc", out);
-  if (json_array_size(attrs))
-    json_object_set_new(op, "attr", attrs);
-  else
-    json_decref(attrs);
-  json_array_append_new(list, op);
-  char *text = ac_json_text(c->a, list);
-  json_decref(list);
-  return text;
+  ac_jw w;
+  ac_jw_init(&w, c->a);
+  ac_jw_open(&w, NULL, AC_JW_ARRAY);
+  ac_jw_open(&w, NULL, AC_JW_OBJECT);
+  ac_jw_str(&w, "op", op_type);
+  ac_jw_str(&w, "language", "cpp");
+  desc(c, &w, "input_desc", AC_TENSOR_OUT);
+  desc(c, &w, "output_desc", AC_TENSOR_IN);
+  attrs(c, &w);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_close(&w, AC_JW_ARRAY);
+  return ac_jw_text(&w);
 }
 
 /* ---- op_host ---- */
@@ -327,7 +337,7 @@ char *ac_msopgen_kernel(ac_emit_ctx *c, const char *entry) {
   ac_cpp_head(c, &t, ac_sprintf(c->a, "Device side of %s.", c->p->op_type));
   ac_line(&t, "#include \"kernel_operator.h\"");
   ac_line(&t, "%s", "");
-  ac_cpp_kernels(&t);
+  ac_cpp_kernels(c, &t);
   ac_line(&t, "%s", "");
   ac_buf args;
   ac_buf_init(&args, c->a);
@@ -426,18 +436,33 @@ static char *presets(ac_emit_ctx *c) {
                                         {"ASCEND_PYTHON_EXECUTABLE", "STRING", "python3"},
                                         {"CMAKE_INSTALL_PREFIX", "PATH", "${sourceDir}/build_out"},
                                         {"ENABLE_CROSS_COMPILE", "BOOL", "False"}};
-  json_t *cache = json_object();
-  for (size_t i = 0; i < AC_COUNT(vars); i++)
-    json_object_set_new(
-        cache, vars[i][0],
-        json_pack("{s:s, s:s}", "type", vars[i][1], "value", vars[i][2] ? vars[i][2] : c->p->chip->config));
-  json_t *j =
-      json_pack("{s:i, s:{s:i, s:i, s:i}, s:[{s:s, s:s, s:s, s:s, s:o}]}", "version", 1, "cmakeMinimumRequired",
-                "major", 3, "minor", 19, "patch", 0, "configurePresets", "name", "default", "displayName", "Default",
-                "generator", "Unix Makefiles", "binaryDir", "${sourceDir}/build_out", "cacheVariables", cache);
-  char *text = ac_json_text(c->a, j);
-  json_decref(j);
-  return text;
+  ac_jw w;
+  ac_jw_init(&w, c->a);
+  ac_jw_open(&w, NULL, AC_JW_OBJECT);
+  ac_jw_int(&w, "version", 1);
+  ac_jw_open(&w, "cmakeMinimumRequired", AC_JW_OBJECT);
+  ac_jw_int(&w, "major", 3);
+  ac_jw_int(&w, "minor", 19);
+  ac_jw_int(&w, "patch", 0);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_open(&w, "configurePresets", AC_JW_ARRAY);
+  ac_jw_open(&w, NULL, AC_JW_OBJECT);
+  ac_jw_str(&w, "name", "default");
+  ac_jw_str(&w, "displayName", "Default");
+  ac_jw_str(&w, "generator", "Unix Makefiles");
+  ac_jw_str(&w, "binaryDir", "${sourceDir}/build_out");
+  ac_jw_open(&w, "cacheVariables", AC_JW_OBJECT);
+  for (size_t i = 0; i < AC_COUNT(vars); i++) {
+    ac_jw_open(&w, vars[i][0], AC_JW_OBJECT);
+    ac_jw_str(&w, "type", vars[i][1]);
+    ac_jw_str(&w, "value", vars[i][2] ? vars[i][2] : c->p->chip->config);
+    ac_jw_close(&w, AC_JW_OBJECT);
+  }
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  ac_jw_close(&w, AC_JW_ARRAY);
+  ac_jw_close(&w, AC_JW_OBJECT);
+  return ac_jw_text(&w);
 }
 
 static char *readme(ac_emit_ctx *c) {

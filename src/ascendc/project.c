@@ -208,40 +208,61 @@ char *ac_device_test(ac_emit_ctx *c) {
 
 /* ---- manifest.json ---- */
 
-json_t *ac_manifest(ac_emit_ctx *c, const ac_project *files) {
-  json_t *j = json_object(), *forms = json_object(), *list = json_array();
-  json_object_set_new(j, "made_by", json_string("ascendcraft"));
-  json_object_set_new(j, "version", json_string(AC_VERSION));
-  json_object_set_new(j, "op", json_string(c->p->op));
-  json_object_set_new(j, "op_type", json_string(c->p->op_type));
-  json_object_set_new(j, "chip", json_string(c->p->chip->name));
-  json_object_set_new(j, "seed", json_integer(c->o->graph ? (json_int_t)c->o->graph->seed : 0));
-  if (c->o->source_name) json_object_set_new(j, "source", json_string(c->o->source_name));
-  if (c->o->source)
-    json_object_set_new(j, "source_sha256", json_string(ac_sha256(c->a, c->o->source, strlen(c->o->source))));
-  json_object_set_new(j, "tolerance", json_pack("{s:f}", "device_rtol", tolerance(c)));
-  const char *op = c->p->op;
-  if (wants(c, AC_FMT_MSOPGEN))
-    json_object_set_new(forms, "msopgen",
-                        json_pack("{s:s, s:s}", "kernel", ac_sprintf(c->a, "msopgen/op_kernel/%s.cpp", op), "host",
-                                  ac_sprintf(c->a, "msopgen/op_host/%s.cpp", op)));
-  if (wants(c, AC_FMT_DIRECT))
-    json_object_set_new(forms, "direct", json_pack("{s:s}", "kernel", ac_sprintf(c->a, "direct/%s_kernel.cpp", op)));
-  if (wants(c, AC_FMT_SIXSTRING))
-    json_object_set_new(forms, "six-string", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.txt", op)));
-  if (wants(c, AC_FMT_DIRECTJSON))
-    json_object_set_new(forms, "direct-json", json_pack("{s:s}", "file", ac_sprintf(c->a, "benchmark/%s.json", op)));
-  json_object_set_new(j, "formats", forms);
+static char *path_of(ac_emit_ctx *c, const char *fmt) {
+  return ac_sprintf(c->a, fmt, c->p->op);
+}
+
+/* Where the texts of the formats are. */
+static void manifest_formats(ac_emit_ctx *c, ac_jw *w) {
+  static const struct {
+    ac_format format;
+    const char *what[2], *path[2];
+  } rows[] = {{AC_FMT_MSOPGEN, {"kernel", "host"}, {"msopgen/op_kernel/%s.cpp", "msopgen/op_host/%s.cpp"}},
+              {AC_FMT_DIRECT, {"kernel"}, {"direct/%s_kernel.cpp"}},
+              {AC_FMT_SIXSTRING, {"file"}, {"benchmark/%s.txt"}},
+              {AC_FMT_DIRECTJSON, {"file"}, {"benchmark/%s.json"}}};
+  ac_jw_open(w, "formats", AC_JW_OBJECT);
+  for (size_t i = 0; i < AC_COUNT(rows); i++) {
+    if (!wants(c, rows[i].format)) continue;
+    ac_jw_open(w, formats[rows[i].format].name, AC_JW_OBJECT);
+    for (int k = 0; k < 2 && rows[i].what[k]; k++) ac_jw_str(w, rows[i].what[k], path_of(c, rows[i].path[k]));
+    ac_jw_close(w, AC_JW_OBJECT);
+  }
+  ac_jw_close(w, AC_JW_OBJECT);
+}
+
+char *ac_manifest(ac_emit_ctx *c, const ac_project *files) {
+  ac_jw w;
+  ac_jw_init(&w, c->a);
+  ac_jw_open(&w, NULL, AC_JW_OBJECT);
+  ac_jw_str(&w, "made_by", "ascendcraft");
+  ac_jw_str(&w, "version", AC_VERSION);
+  ac_jw_str(&w, "op", c->p->op);
+  ac_jw_str(&w, "op_type", c->p->op_type);
+  ac_jw_str(&w, "chip", c->p->chip->name);
+  ac_jw_int(&w, "seed", c->o->graph ? (int64_t)c->o->graph->seed : 0);
+  if (c->o->source_name) ac_jw_str(&w, "source", c->o->source_name);
+  if (c->o->source) ac_jw_str(&w, "source_sha256", ac_sha256(c->a, c->o->source, strlen(c->o->source)));
+  ac_jw_open(&w, "tolerance", AC_JW_OBJECT);
+  ac_jw_double(&w, "device_rtol", tolerance(c));
+  ac_jw_close(&w, AC_JW_OBJECT);
+  manifest_formats(c, &w);
+  ac_jw_open(&w, "files", AC_JW_ARRAY);
   for (size_t i = 0; i < files->files.len; i++) {
     const ac_file *f = &files->files.data[i];
-    json_array_append_new(list, json_pack("{s:s, s:s}", "path", f->path, "sha256", ac_sha256(c->a, f->text, f->len)));
+    ac_jw_open(&w, NULL, AC_JW_OBJECT);
+    ac_jw_str(&w, "path", f->path);
+    ac_jw_str(&w, "sha256", ac_sha256(c->a, f->text, f->len));
+    ac_jw_close(&w, AC_JW_OBJECT);
   }
-  json_object_set_new(j, "files", list);
-  if (c->o->graph) json_object_set_new(j, "graph", ac_graph_to_json(c->o->graph));
-  const char *key;
-  json_t *v;
-  if (json_is_object(c->o->verify)) json_object_foreach(c->o->verify, key, v) json_object_set(j, key, v);
-  return j;
+  ac_jw_close(&w, AC_JW_ARRAY);
+  if (c->o->graph) {
+    json_t *g = ac_graph_to_json(c->o->graph);
+    ac_jw_value(&w, "graph", g);
+    json_decref(g);
+  }
+  ac_jw_close(&w, AC_JW_OBJECT);
+  return ac_jw_text(&w);
 }
 
 /* ---- making and writing ---- */
@@ -267,10 +288,7 @@ bool ac_emit(ac_arena *a, const ac_program *p, const ac_emit_opts *o, ac_project
   ac_add_file(&c, out, "README.md", ac_project_readme(&c), false);
   ac_add_file(&c, out, "device_test.py", ac_device_test(&c), true);
   qsort(out->files.data, out->files.len, sizeof *out->files.data, by_path);
-  json_t *m = ac_manifest(&c, out);
-  char *text = ac_json_text(a, m);
-  json_decref(m);
-  ac_add_file(&c, out, "manifest.json", text, false);
+  ac_add_file(&c, out, "manifest.json", ac_manifest(&c, out), false);
   qsort(out->files.data, out->files.len, sizeof *out->files.data, by_path);
   return true;
 }

@@ -1,5 +1,5 @@
-/* Chunked bump allocator. Chunks come from calloc, so memory is zero without being touched, and a gigabyte asked for
- * in one piece costs nothing until it is used. */
+/* Chunked bump allocator. Objects are cleared one by one when they are handed out: nearer to their use than a chunk at once would be, and
+ * texts need not be. A large object has a chunk of its own from calloc, so a gigabyte asked for in one piece costs nothing until it is used. */
 #include "base/base.h"
 #include "base/internal.h"
 
@@ -104,12 +104,12 @@ static size_t footprint(size_t n) {
   return (r ? r : ALIGN) + REDZONE;
 }
 
-static chunk *new_chunk(ac_arena *a, size_t need) {
-  bool own = need > a->next / 2; /* a large object gets a chunk of its own size */
+/* A chunk of its own for a large object comes zeroed if that is asked for, others as they are. */
+static chunk *new_chunk(ac_arena *a, size_t need, bool own, bool zero) {
   size_t size = own ? need : a->next;
-  chunk *c = calloc(1, sizeof *c + size);
+  chunk *c = own && zero ? calloc(1, sizeof *c + size) : malloc(sizeof *c + size);
   if (!c) out_of_memory(need);
-  c->size = size;
+  *c = (chunk){.size = size};
   POISON(c->bytes, size);
   if (own && a->head) { /* behind the head, whose rest stays in use */
     c->next = a->head->next;
@@ -122,11 +122,27 @@ static chunk *new_chunk(ac_arena *a, size_t need) {
   return c;
 }
 
-void *ac_alloc(ac_arena *a, size_t n) {
+/* Most objects are small: no call for those. */
+static void clear(char *p, size_t n) {
+  size_t whole = (n + ALIGN - 1) / ALIGN * ALIGN; /* all of it is the object's */
+  if (REDZONE || whole > 4 * ALIGN) {
+    memset(p, 0, n);
+    return;
+  }
+  if (whole > 2 * ALIGN) {
+    memset(p + ALIGN, 0, ALIGN);
+    memset(p + whole - 2 * ALIGN, 0, ALIGN);
+  }
+  memset(p, 0, ALIGN);
+  if (whole) memset(p + whole - ALIGN, 0, ALIGN);
+}
+
+static void *take(ac_arena *a, size_t n, bool zero) {
   size_t need = footprint(n);
   if (!need || injected_failure()) out_of_memory(n);
   chunk *c = a->head;
-  if (!c || c->size - c->used < need) c = new_chunk(a, need);
+  bool fresh = !c || c->size - c->used < need, own = fresh && need > a->next / 2;
+  if (fresh) c = new_chunk(a, need, own, zero);
   char *p = c->bytes + c->used;
   c->used += need;
   UNPOISON(p, n);
@@ -134,7 +150,12 @@ void *ac_alloc(ac_arena *a, size_t n) {
     a->last = p;
     a->last_n = n;
   }
+  if (zero && !own) clear(p, n);
   return p;
+}
+
+void *ac_alloc(ac_arena *a, size_t n) {
+  return take(a, n, true);
 }
 
 void *ac_alloc_n(ac_arena *a, size_t count, size_t size) {
@@ -156,7 +177,7 @@ void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n) {
       return p;
     }
   }
-  void *q = ac_alloc(a, n);
+  void *q = take(a, n, false);
   if (p && old) memcpy(q, p, old);
   return q;
 }
@@ -165,14 +186,16 @@ void *ac_vec_grow(ac_arena *a, void *data, size_t len, size_t *cap, size_t elem)
   size_t old = *cap, ncap = old ? old * 2 : 8, bytes;
   (void)len;
   if (ncap < old || __builtin_mul_overflow(ncap, elem, &bytes)) out_of_memory(SIZE_MAX);
-  void *p = ac_regrow(a, data, old * elem, bytes);
+  char *p = ac_regrow(a, data, old * elem, bytes);
+  memset(p + old * elem, 0, bytes - old * elem);
   *cap = ncap;
   return p;
 }
 
 char *ac_strndup(ac_arena *a, const char *s, size_t n) {
-  char *p = ac_alloc(a, n + 1);
+  char *p = take(a, n + 1, false);
   if (n) memcpy(p, s, n);
+  p[n] = 0;
   return p;
 }
 
@@ -185,9 +208,10 @@ char *ac_vsprintf(ac_arena *a, const char *fmt, va_list ap) {
   va_list again;
   va_copy(again, ap);
   int n = ac_format(some, sizeof some, fmt, ap);
-  char *p = ac_alloc(a, n < 0 ? 1 : (size_t)n + 1);
+  char *p = take(a, n < 0 ? 1 : (size_t)n + 1, false);
+  *p = 0;
   if (n > 0 && (size_t)n < sizeof some)
-    memcpy(p, some, (size_t)n);
+    memcpy(p, some, (size_t)n + 1);
   else if (n > 0)
     ac_format(p, (size_t)n + 1, fmt, again);
   va_end(again);

@@ -299,7 +299,22 @@ void ac_proc_run(ac_arena *a, const ac_proc_spec *spec, ac_proc *result);
 json_t *ac_json_parse(const char *file, const char *text, size_t len, ac_diags *d);
 /* Indented by 1, keys in insertion order, ends with a newline: the same object gives the same bytes. */
 char *ac_json_text(ac_arena *a, const json_t *j);
-double ac_now(void); /* monotonic seconds */
+/* The same text, written value by value, without the values in between. `key`: in an object, else NULL. Bytes that are no UTF-8 become U+FFFD. */
+typedef enum { AC_JW_OBJECT, AC_JW_ARRAY, AC_JW_LINE /* an array of plain values */ } ac_jw_kind;
+typedef struct {
+  ac_buf b;
+  int depth;
+  bool some, line; /* something stands in the innermost one; that is a line */
+} ac_jw;
+void ac_jw_init(ac_jw *w, ac_arena *a);
+void ac_jw_open(ac_jw *w, const char *key, ac_jw_kind kind);
+void ac_jw_close(ac_jw *w, ac_jw_kind kind);
+void ac_jw_str(ac_jw *w, const char *key, const char *s);
+void ac_jw_int(ac_jw *w, const char *key, int64_t v);
+void ac_jw_double(ac_jw *w, const char *key, double v);
+void ac_jw_value(ac_jw *w, const char *key, const json_t *j);
+char *ac_jw_text(ac_jw *w); /* when all are closed */
+double ac_now(void);        /* monotonic seconds */
 
 /* Calls fn(user, i) once for each i of [0, n), on as many as `threads` threads (0: as the host has processors), and returns when all have
  * returned. They come in any order and at once: fn may share only what it locks or does not change. */

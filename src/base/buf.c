@@ -10,9 +10,7 @@ void ac_buf_init(ac_buf *b, ac_arena *a) {
   *b = (ac_buf){.arena = a};
 }
 
-/* Room for n more bytes and the final NUL. */
-static void reserve(ac_buf *b, size_t n) {
-  if (b->cap - b->len > n) return;
+void ac_buf_grow(ac_buf *b, size_t n) {
   size_t cap = b->cap ? b->cap : 128;
   while (cap - b->len <= n) {
     if (cap > SIZE_MAX / 4) (void)ac_alloc_n(b->arena, SIZE_MAX, 2); /* does not return: out of memory */
@@ -23,7 +21,7 @@ static void reserve(ac_buf *b, size_t n) {
 }
 
 void ac_putn(ac_buf *b, const char *s, size_t n) {
-  reserve(b, n);
+  ac_buf_reserve(b, n);
   if (n) memcpy(b->data + b->len, s, n);
   b->len += n;
   b->data[b->len] = 0;
@@ -36,11 +34,11 @@ void ac_puts(ac_buf *b, const char *s) {
 void ac_vprintf(ac_buf *b, const char *fmt, va_list ap) {
   va_list again;
   va_copy(again, ap);
-  reserve(b, 64);
+  ac_buf_reserve(b, 64);
   size_t room = b->cap - b->len;
   int n = ac_format(b->data + b->len, room, fmt, ap); /* one pass where it fits */
   if (n >= 0 && (size_t)n >= room) {
-    reserve(b, (size_t)n);
+    ac_buf_reserve(b, (size_t)n);
     ac_format(b->data + b->len, (size_t)n + 1, fmt, again);
   }
   if (n > 0) b->len += (size_t)n;

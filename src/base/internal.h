@@ -17,8 +17,14 @@
 #define AC_ASAN 0
 #endif
 
-/* arena.c: p (of `old` bytes, or NULL) with room for n bytes; contents kept, the rest zero. */
+/* arena.c: p (of `old` bytes, or NULL) with room for n bytes; contents kept, the rest is anything. */
 void *ac_regrow(ac_arena *a, void *p, size_t old, size_t n);
+
+/* buf.c: room for n more bytes and the final NUL. */
+void ac_buf_grow(ac_buf *b, size_t n);
+static inline void ac_buf_reserve(ac_buf *b, size_t n) {
+  if (b->cap - b->len <= n) ac_buf_grow(b, n);
+}
 
 /* format.c: as vsnprintf, faster for plain formats. */
 int ac_format(char *to, size_t room, const char *fmt, va_list ap) AC_PRINTF(3, 0);

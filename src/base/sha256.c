@@ -63,8 +63,10 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t h[8]
   __m128i abef = _mm_alignr_epi8(t, x, 8), cdgh = _mm_blend_epi16(x, t, 0xF0);
   for (; n--; p += 64) {
     __m128i m[4], a0 = abef, c0 = cdgh;
+#pragma GCC unroll 4 /* so that the words stay in registers */
     for (int i = 0; i < 4; i++)
       m[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)), big);
+#pragma GCC unroll 16
     for (int i = 0; i < 16; i++) {
       __m128i w = m[i & 3], k = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, k);

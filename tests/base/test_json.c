@@ -61,6 +61,50 @@ static void text_is_canonical(void **state) {
   json_decref(j);
 }
 
+/* Every byte at every place of texts of every length up to 20, between plain letters; what no parser would take becomes U+FFFD. */
+static void every_byte_is_written_so_that_it_reads_back(void **state) {
+  ac_arena *a = *state;
+  for (size_t n = 1; n <= 20; n++)
+    for (size_t at = 0; at < n; at++)
+      for (int c = 1; c < 256; c++) {
+        ac_jw w;
+        ac_jw_init(&w, a);
+        char *s = ac_alloc(a, n + 1);
+        memset(s, 'x', n);
+        s[at] = (char)c;
+        ac_jw_open(&w, NULL, AC_JW_LINE);
+        ac_jw_str(&w, NULL, s);
+        ac_jw_close(&w, AC_JW_LINE);
+        json_t *j = parse(NULL, ac_jw_text(&w));
+        const char *back = json_string_value(json_array_get(j, 0));
+        assert_non_null(back);
+        if (c < 0x80)
+          assert_string_equal(back, s);
+        else
+          assert_string_equal(back, ac_sprintf(a, "%.*s\xEF\xBF\xBD%s", (int)at, s, s + at + 1));
+        json_decref(j);
+      }
+}
+
+static void characters_of_several_bytes_stay(void **state) {
+  static const char *const good[] = {"\xC2\x80",     "\xDF\xBF",         "\xE0\xA0\x80",    "\xED\x9F\xBF",
+                                     "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"};
+  static const char *const bad[] = {"\xC1\xBF",         "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+                                    "\xF4\x90\x80\x80", "\xE2\x82",     "\x80",         "\xF5\x80\x80\x80"};
+  for (size_t i = 0; i < AC_COUNT(good) + AC_COUNT(bad); i++) {
+    bool fine = i < AC_COUNT(good);
+    const char *s = fine ? good[i] : bad[i - AC_COUNT(good)];
+    ac_jw w;
+    ac_jw_init(&w, *state);
+    ac_jw_str(&w, NULL, s);
+    char *text = ac_jw_text(&w);
+    if (fine)
+      assert_string_equal(text, ac_sprintf(*state, "\"%s\"\n", s));
+    else
+      assert_non_null(strstr(text, "\\ufffd"));
+  }
+}
+
 static void sha256_vectors(void **state) { /* FIPS 180-4 examples, and NIST's million letters */
   ac_arena *a = *state;
   assert_string_equal(ac_sha256(a, "", 0), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -83,6 +127,8 @@ int main(void) {
       TEST(strictness),
       TEST(the_offending_line_is_shown),
       TEST(text_is_canonical),
+      TEST(every_byte_is_written_so_that_it_reads_back),
+      TEST(characters_of_several_bytes_stay),
       TEST(sha256_vectors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

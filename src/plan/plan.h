@@ -2,7 +2,7 @@
  *
  * stage.c says which results one schedule computes together, and what stands in memory between stages. One file a schedule class: elt.c
  * (fused element-wise chains with any broadcasting), softmax.c, pool.c (windows), reduce.c (reductions and normalisations with what is
- * around them); chain.c is the element-wise code that they share. A schedule writes the
+ * around them), arg.c (places of the largest and smallest); chain.c is the element-wise code that they share. A schedule writes the
  * tree with craft's builder, comments included: why this partition of the cores, why this tile, what the tails do. The program that comes
  * out serves every size that satisfies the graph's guards and, where the operation allows it, every rank.
  * Knows the DSL and the graph; nothing of AscendC's text.

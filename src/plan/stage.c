@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_class *const classes[] = {&pl_reduce_class,  &pl_pool_class,  &pl_gather_class,
-                                          &pl_scatter_class, &pl_place_class, &pl_scan_class};
+static const pl_class *const classes[] = {&pl_reduce_class, &pl_pool_class, &pl_gather_class, &pl_scatter_class,
+                                          &pl_place_class,  &pl_scan_class, &pl_arg_class};
 
 enum { MAX_NESTING = 64 };
 
@@ -160,6 +160,18 @@ static bool together(const pl_ctx *p, const bundle *a, const bundle *b) {
   return a->anchor == b->anchor || (a->cls == b->cls && a->cls->joins && a->cls->joins(p, a->anchor, b->anchor));
 }
 
+static bool bare(const pl_ctx *p, const bundle *b) {
+  for (size_t i = 0; i < b->outs.len; i++)
+    if (!result_of(b->anchor, p->tensors.data[b->outs.data[i]].v)) return false;
+  return true;
+}
+
+/* Results of `b`'s anchor, with nothing after it, that the stage of `a` writes too. */
+static bool adopted(const pl_ctx *p, const bundle *a, const bundle *b) {
+  return a->anchor && b->anchor && a->cls != b->cls && a->cls->adopts && a->cls->adopts(p, a->anchor, b->anchor) &&
+         bare(p, a) && bare(p, b);
+}
+
 static int by_anchor(const void *x, const void *y) {
   const bundle *a = x, *b = y;
   if (!a->anchor || !b->anchor)
@@ -173,14 +185,17 @@ bool pl_outputs(pl_ctx *p) {
     bundle b;
     if (!p->tensors.data[i].output) continue;
     if (!look(p, (int)i, &b)) return false;
-    bundle *to = NULL;
+    bundle *to = NULL, alone = b;
+    ac_push(p->a, &alone.outs, (int)i);
     for (size_t k = 0; k < all.len && !to; k++)
-      if (together(p, &all.data[k], &b)) to = &all.data[k];
+      if (together(p, &all.data[k], &b) || adopted(p, &all.data[k], &alone) || adopted(p, &alone, &all.data[k]))
+        to = &all.data[k];
     if (!to) {
       ac_push(p->a, &all, b);
       to = &all.data[all.len - 1];
     }
-    if (b.anchor && later(b.anchor, to->anchor)) to->anchor = b.anchor;
+    if (adopted(p, &alone, to)) to->cls = b.cls, to->anchor = b.anchor;
+    if (to->cls == b.cls && b.anchor && later(b.anchor, to->anchor)) to->anchor = b.anchor;
     ac_push(p->a, &to->outs, (int)i);
   }
   if (all.len > 1) qsort(all.data, all.len, sizeof *all.data, by_anchor);

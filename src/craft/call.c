@@ -24,10 +24,6 @@ static ac_cmust *must_of(ac_chk *c, const ac_oblig *o) {
   return m;
 }
 
-void ac_chk_must_le(ac_chk *c, ac_oblig o) {
-  if (!ac_chk_settled(c, &o)) ac_chk_unsettled(c, o);
-}
-
 void ac_chk_unsettled(ac_chk *c, ac_oblig o) {
   o.fn = c->fn;
   o.facts = c->st->facts;
@@ -417,9 +413,11 @@ static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
                     .code = AC0514,
                     .loc = e->loc,
                     .other = c->st->bufs[v[0].buf].loc};
-      o.refuted = ac_sprintf(c->a, "element %s of '%s' is read, of which %s are valid", ac_sy_text(&c->s, v[1].sym),
-                             ac_chk_buf_name(c, v[0].buf), ac_sy_text(&c->s, o.y));
-      ac_chk_must_le(c, o);
+      if (!ac_chk_settled(c, &o)) {
+        o.refuted = ac_sprintf(c->a, "element %s of '%s' is read, of which %s are valid", ac_sy_text(&c->s, v[1].sym),
+                               ac_chk_buf_name(c, v[0].buf), ac_sy_text(&c->s, o.y));
+        ac_chk_unsettled(c, o);
+      }
     }
   } else {
     const ac_ktile *t = v[0].tile;
@@ -517,7 +515,7 @@ static ac_kval product(ac_chk *c, ac_cexpr *e) {
   }
   const char *label = ac_sprintf(c->a, "tl.prod(%s)", text(c, x));
   ac_sym *r = ac_sy_named(&c->s, ac_sprintf(c->a, "host %s", label), label);
-  ac_sy_atom(&c->s, r)->lo = 0;
+  ac_sy_at_least(&c->s, r, 0);
   return int_value(r);
 }
 
@@ -526,15 +524,13 @@ static ac_kval numel(ac_chk *c, const ac_cexpr *tensor) {
   if (declared) return int_value(declared);
   const char *label = ac_sprintf(c->a, "%s.numel()", text(c, tensor));
   ac_sym *r = ac_sy_named(&c->s, ac_sprintf(c->a, "host %s", label), label);
-  ac_sy_atom(&c->s, r)->lo = 0;
+  ac_sy_at_least(&c->s, r, 0);
   return int_value(r);
 }
 
 static ac_kval bounded(ac_chk *c, ac_cexpr *e, const char *key, const char *label, int64_t lo, int64_t hi) {
   ac_sym *r = ac_sy_named(&c->s, key, label);
-  ac_satom *a = ac_sy_atom(&c->s, r);
-  a->lo = lo;
-  a->hi = hi;
+  ac_satom *a = ac_sy_limit(&c->s, r, lo, hi);
   if (!a->expr) a->expr = e;
   return int_value(r);
 }
@@ -550,8 +546,9 @@ static ac_kval program_id(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   if (e->prim == AC_P_NUM_PROGRAMS) return bounded(c, e, "num_programs", "tl.num_programs(0)", 1, cores);
   ac_kval id = bounded(c, e, "program_id", "tl.program_id(0)", 0, cores == INT64_MAX ? cores : cores - 1);
   ac_sym *n = ac_sy_named(&c->s, "num_programs", "tl.num_programs(0)");
-  ac_sy_atom(&c->s, n)->lo = 1;
-  ac_sy_atom(&c->s, id.sym)->shi = ac_sy_sub(&c->s, n, ac_sy_int(&c->s, 1));
+  ac_sy_at_least(&c->s, n, 1);
+  ac_sym *last = ac_sy_sub(&c->s, n, ac_sy_int(&c->s, 1));
+  if (ac_sy_atom(&c->s, id.sym)->shi != last) ac_sy_learn(&c->s, id.sym)->shi = last;
   return id;
 }
 

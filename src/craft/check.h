@@ -216,8 +216,7 @@ void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y
 ac_kval ac_chk_call(ac_chk *c, ac_cexpr *e);
 void ac_chk_alloc(ac_chk *c, ac_cstmt *s);
 bool ac_chk_is_alloc(const ac_cexpr *e);
-void ac_chk_must_le(ac_chk *c, ac_oblig o);
-/* The same in two steps, so that texts are made only where they are needed: nothing is to be said of it; else it is noted. */
+/* x <= y has to hold, in two steps, so that texts are made only where they are needed: nothing is to be said of it; else it is noted. */
 bool ac_chk_settled(ac_chk *c, const ac_oblig *o);
 void ac_chk_unsettled(ac_chk *c, ac_oblig o);
 ac_kval ac_chk_failed(ac_chk *c, const ac_cexpr *e); /* what an erroneous call leaves behind */

@@ -287,10 +287,11 @@ static void check_reads(ac_chk *c, const ac_cexpr *e, const ac_sig *s, int i, co
   }
   if (!x || x == count) return;
   ac_oblig o = {.x = count, .y = x, .code = AC0514, .loc = e->args[i]->loc, .other = c->st->bufs[v->buf].loc};
+  if (ac_chk_settled(c, &o)) return;
   o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", s->name,
                          extent_text(c, count), name, extent_text(c, x));
   o.help = "a smaller count, or a pad value in tl.load";
-  ac_chk_must_le(c, o);
+  ac_chk_unsettled(c, o);
 }
 
 static bool same_place(ac_chk *c, const ac_kval *x, const ac_kval *y) {
@@ -315,11 +316,12 @@ static bool check_overlap(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const r
 /* Masks count lanes; that a compare writes whole repeats is the lowering's business. */
 static void check_mask_room(ac_chk *c, const ac_cexpr *e, const ac_kval *v, ac_sym *count) {
   ac_oblig o = {.x = count, .y = c->fn->caps[v[0].buf], .code = AC0516, .loc = e->args[0]->loc};
+  if (ac_chk_settled(c, &o)) return;
   const char *n = extent_text(c, count), *cap = extent_text(c, o.y), *name = ac_chk_buf_name(c, v[0].buf);
   o.refuted = ac_sprintf(c->a, "a mask of %s lanes does not fit into '%s' of %s lanes", n, name, cap);
   o.unknown = ac_sprintf(c->a, "a mask of %s lanes may not fit into '%s' of %s lanes", n, name, cap);
   o.help = "tl.alloc_ub(lanes, tl.mask)";
-  ac_chk_must_le(c, o);
+  ac_chk_unsettled(c, o);
 }
 
 /* Work space of a reduction, as the instruction wants it; only a certain lack is reported. */

@@ -159,7 +159,7 @@ static ac_sym *part_numel(ac_chk *c, const ac_cexpr *e) {
   const char *label =
       all ? ac_sprintf(c->a, "%s.numel()", text(c, e->a)) : ac_sprintf(c->a, "tl.prod(%s)", text(c, e));
   ac_sym *r = ac_sy_named(&c->s, ac_sprintf(c->a, "host %s", label), label);
-  ac_sy_atom(&c->s, r)->lo = 0;
+  ac_sy_at_least(&c->s, r, 0);
   return r;
 }
 

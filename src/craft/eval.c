@@ -449,9 +449,7 @@ static ac_kval eval_name(ac_chk *c, ac_cexpr *e) {
 
 static ac_sym *size_sym(ac_chk *c, ac_cexpr *e, const char *label, int64_t lo, int64_t hi) {
   ac_sym *x = ac_sy_named(&c->s, ac_sprintf(c->a, "host %s", label), label);
-  ac_satom *a = ac_sy_atom(&c->s, x);
-  a->lo = lo;
-  a->hi = hi;
+  ac_satom *a = ac_sy_limit(&c->s, x, lo, hi);
   if (!a->expr) a->expr = e;
   return x;
 }
@@ -606,7 +604,7 @@ void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y
   bool hi_y = ac_sy_le(s, x, y, fx), hi_x = ac_sy_le(s, y, x, fy), lo_y = ac_sy_le(s, y, x, fx),
        lo_x = ac_sy_le(s, x, y, fy);
   ac_sym *least = ac_sy_fn(s, AC_SY_MIN, x, y), *most = ac_sy_fn(s, AC_SY_MAX, x, y);
-  ac_satom *a = ac_sy_atom(s, r);
+  ac_satom *a = ac_sy_learn(s, r);
   a->shi = hi_x && hi_y ? least : hi_x ? x : hi_y ? y : most;
   a->slo = lo_x && lo_y ? most : lo_x ? x : lo_y ? y : least;
 }

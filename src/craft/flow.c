@@ -391,7 +391,7 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
     ac_sym *one = ac_sy_int(y, 1), *up = ac_sy_sub(y, hi.sym, one), *down = ac_sy_add(y, hi.sym, one);
     bool pos =
         known ? by > 0 : step.kind == AC_CT_INT; /* a step that is no constant is positive: a rule of the language */
-    ac_satom *a = ac_sy_atom(y, i);
+    ac_satom *a = ac_sy_learn(y, i);
     if (pos) {
       a->slo = lo.sym;
       a->shi = up;

@@ -294,13 +294,14 @@ static void loop_end(const look *l, const ac_cstmt *s) {
   if (bounds(l, s->body, s->value, false, &must) || left_by_counter(l, s->body, &must)) {
     if (!must) return;
     ac_oblig o = {.x = ac_sy_int(&l->c->s, 1), .y = must, .code = AC0562, .loc = s->loc};
+    if (ac_chk_settled(l->c, &o)) return;
     o.refuted = ac_sprintf(l->c->a, "this loop never ends: it moves by %s, which is not positive",
                            ac_sy_text(&l->c->s, must));
     o.unknown =
         ac_sprintf(l->c->a, "this loop ends only where %s, by which it moves, is positive: that is not proved",
                    ac_sy_text(&l->c->s, must));
     o.help = "bound it in the host function: max(1, ...)";
-    ac_chk_must_le(l->c, o);
+    ac_chk_unsettled(l->c, o);
     return;
   }
   ac_diag *g = ac_warn(l->c->diags, AC0562, s->loc, "that this loop ends is not proved: `while %s`",

@@ -162,9 +162,11 @@ void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *s
   if (shape) check_dims(c, v, shape, loc);
   if (count && v->len) {
     ac_oblig o = {.x = count, .y = v->len, .code = AC0516, .loc = loc};
-    o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count),
-                           ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
-    ac_chk_must_le(c, o);
+    if (!ac_chk_settled(c, &o)) {
+      o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count),
+                             ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
+      ac_chk_unsettled(c, o);
+    }
   }
   if (shape) {
     ac_kbuf n = *shape;
@@ -336,9 +338,11 @@ static bool analyse(ac_chk *c, ac_cexpr *e, ac_cexpr *gm, const ac_kval *g, cons
   }
   if (count && m->x.rank == 1) {
     ac_oblig o = {.x = count, .y = m->x.dim[0]->extent, .code = AC0514, .loc = count_e->loc};
-    o.refuted =
-        ac_sprintf(c->a, "count is %s, but the arange has %s", ac_sy_text(&c->s, count), ac_sy_text(&c->s, o.y));
-    ac_chk_must_le(c, o);
+    if (!ac_chk_settled(c, &o)) {
+      o.refuted =
+          ac_sprintf(c->a, "count is %s, but the arange has %s", ac_sy_text(&c->s, count), ac_sy_text(&c->s, o.y));
+      ac_chk_unsettled(c, o);
+    }
   }
   if (c->quiet) return true;
   m->out = write_tile(c, gm, m->t, &m->x, m->ext, count ? count_e : NULL);
@@ -463,14 +467,14 @@ ac_kval ac_chk_store(ac_chk *c, ac_cexpr *e, ac_kval *v) {
     bool rows = b->rank > 1 && k->rank == b->rank;
     ac_oblig o = {
         .x = rows ? m.ext[d] : m.total, .y = rows ? k->ext[d] : have, .code = AC0514, .loc = e->loc, .other = k->loc};
-    if (!o.y) continue;
+    if (!o.y || ac_chk_settled(c, &o)) continue;
     o.refuted = ac_sprintf(c->a, "tl.store writes %s elements of '%s', of which %s are valid", ac_sy_text(&c->s, o.x),
                            b->name, ac_sy_text(&c->s, o.y));
     o.unknown = ac_sprintf(
         c->a, "tl.store writes %s elements of '%s', of which %s are valid: that these suffice is not proved",
         ac_sy_text(&c->s, o.x), b->name, ac_sy_text(&c->s, o.y));
     o.help = "store with the tile that it was loaded with: the same arange";
-    ac_chk_must_le(c, o);
+    ac_chk_unsettled(c, o);
   }
   return (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 }

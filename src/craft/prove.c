@@ -111,7 +111,7 @@ static ac_sym *size_of(walk *w, int tensor, int from, int to) {
   int i = 0;
   while (i < w->n_open && (w->open[i].tensor != tensor || w->open[i].from != from || w->open[i].to != to)) i++;
   if (i < w->n_open && i == w->zero) return number(w, 0);
-  ac_sy_atom(&w->y, x)->lo = i < w->n_open && i < w->zero;
+  ac_sy_at_least(&w->y, x, i < w->n_open && i < w->zero);
   return tied(w, x);
 }
 
@@ -145,25 +145,23 @@ static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
   case AC_SK_BLOCKS: return w->blocks;
   case AC_SK_CORES: {
     ac_sym *x = ac_sy_named(&w->y, "cores", w->made);
-    ac_sy_atom(&w->y, x)->lo = 1;
-    ac_sy_atom(&w->y, x)->hi = w->k->chip ? w->k->chip->vector_cores : 65535;
+    (void)ac_sy_limit(&w->y, x, 1, w->k->chip ? w->k->chip->vector_cores : 65535);
     return x;
   }
   case AC_SK_FLAG: {
     ac_sym *x = ac_sy_named(&w->y, "flag", "tl.deterministic()");
-    ac_sy_atom(&w->y, x)->lo = 0;
-    ac_sy_atom(&w->y, x)->hi = 1;
+    (void)ac_sy_limit(&w->y, x, 0, 1);
     return x;
   }
   case AC_SK_UB: {
     ac_sym *x = ac_sy_named(&w->y, "ub", "tl.ub_size()");
-    ac_sy_atom(&w->y, x)->lo = 1;
+    ac_sy_at_least(&w->y, x, 1);
     return x;
   }
   case AC_SK_SIZE: return size_of(w, (int)n->i, n->from, n->to);
   case AC_SK_RANK: {
     ac_sym *x = ac_sy_named(&w->y, ac_sprintf(w->k->a, "rank %d", (int)n->i), "a rank");
-    ac_sy_atom(&w->y, x)->lo = 0;
+    ac_sy_at_least(&w->y, x, 0);
     return x;
   }
   case AC_SK_ADD:
@@ -462,7 +460,7 @@ static void run_loop(walk *w, state *st, const ac_skstmt *s, int slot, ac_sym *l
   in->slot[slot] = i;
   in->facts = ac_sy_assume(y, in->facts, minus(w, i, lo));
   in->facts = ac_sy_assume(y, in->facts, minus(w, minus(w, hi, one_), i));
-  if (ac_sy_range(y, lo, st->facts).lo >= 0) ac_sy_atom(y, i)->lo = 0;
+  if (ac_sy_range(y, lo, st->facts).lo >= 0) ac_sy_at_least(y, i, 0);
   in->loop[in->n_loops++] = l;
   kernel(w, in, s->body, NULL);
 }
@@ -836,8 +834,7 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
   if (!ac_lg_has(&w->y, x, cores->t[0].atom[0]) && sizes && depth < 3) return x;
   ac_range r = ac_sy_range(&w->y, x, NULL);
   ac_sym *n = ac_sy_fresh(&w->y, w->made);
-  ac_sy_atom(&w->y, n)->lo = r.lo;
-  ac_sy_atom(&w->y, n)->hi = r.hi;
+  (void)ac_sy_limit(&w->y, n, r.lo, r.hi);
   const ac_satom *top = ac_sy_atom(&w->y, x);
   if (top && (top->fn == AC_SY_MIN || top->fn == AC_SY_MAX)) {
     ac_satom t = *top;

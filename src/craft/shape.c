@@ -177,11 +177,12 @@ void ac_chk_part_read(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc 
     ac_sym *own = kept(v, d) ? ext[n++] : NULL;
     if (k->rank != b->rank || !k->ext[d] || (kept(v, d) && !own)) continue;
     ac_oblig o = {.x = end_of(c, v, d, own), .y = k->ext[d], .code = AC0514, .loc = loc, .other = k->loc};
+    if (ac_chk_settled(c, &o)) continue;
     o.refuted =
         ac_sprintf(c->a, "element %s of dimension %d of '%s' is read, of which %s are valid",
                    ac_sy_text(&c->s, ac_sy_sub(&c->s, o.x, ac_sy_int(&c->s, 1))), d, b->name, ac_sy_text(&c->s, o.y));
     o.help = "a shorter part, or fill the buffer first";
-    ac_chk_must_le(c, o);
+    ac_chk_unsettled(c, o);
   }
 }
 
@@ -340,9 +341,11 @@ static int source(call *x, const char *name, ac_sym *ext[4]) {
   if (rank == 1 && given(x, "count")) {
     ac_sym *n = x->v[operand(x, "count")].sym;
     ac_oblig o = {.x = n, .y = ext[0], .code = AC0514, .loc = e->loc, .other = c->st->bufs[v->buf].loc};
-    o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", x->s->name,
-                           size_text(c, n), buffer(c, v)->name, size_text(c, ext[0]));
-    if (ext[0]) ac_chk_must_le(c, o);
+    if (o.y && !ac_chk_settled(c, &o)) {
+      o.refuted = ac_sprintf(c->a, "tl.%s reads %s elements of '%s', of which %s are valid", x->s->name,
+                             size_text(c, n), buffer(c, v)->name, size_text(c, ext[0]));
+      ac_chk_unsettled(c, o);
+    }
     ext[0] = n;
   } else if (given(x, "count")) {
     ac_diag *g =
@@ -392,9 +395,11 @@ static bool deliver(call *x, const char *name, int rank, ac_sym *const ext[4]) {
   for (int d = 0, n = 0; v->nd && d < buffer(c, v)->rank; d++) {
     if (!v->nd->dim[d].kept) continue;
     ac_oblig o = {.x = ext[n], .y = v->nd->dim[d].len, .code = AC0516, .loc = e->loc};
-    o.refuted = ac_sprintf(c->a, "tl.%s: dimension %d of the result has %s elements, `%s` takes %s", x->s->name, n,
-                           size_text(c, ext[n]), text(c, e), size_text(c, o.y));
-    if (o.y) ac_chk_must_le(c, o);
+    if (o.y && !ac_chk_settled(c, &o)) {
+      o.refuted = ac_sprintf(c->a, "tl.%s: dimension %d of the result has %s elements, `%s` takes %s", x->s->name, n,
+                             size_text(c, ext[n]), text(c, e), size_text(c, o.y));
+      ac_chk_unsettled(c, o);
+    }
     n++;
   }
   if (!ac_chk_view(c, e, v, ext)) return false;
@@ -591,10 +596,12 @@ static bool sort(call *x) {
   out[0] = ext[0];
   if (x->s->prim == AC_P_TOPK) {
     ac_oblig o = {.x = x->v[operand(x, "k")].sym, .y = ext[0], .code = AC0514, .loc = x->e->loc};
-    o.refuted =
-        ac_sprintf(x->c->a, "the %s largest of %s elements", ac_sy_text(&x->c->s, o.x), ac_sy_text(&x->c->s, o.y));
-    o.help = "k is at most the number of elements";
-    ac_chk_must_le(x->c, o);
+    if (!ac_chk_settled(x->c, &o)) {
+      o.refuted =
+          ac_sprintf(x->c->a, "the %s largest of %s elements", ac_sy_text(&x->c->s, o.x), ac_sy_text(&x->c->s, o.y));
+      o.help = "k is at most the number of elements";
+      ac_chk_unsettled(x->c, o);
+    }
     out[0] = o.x;
   }
   if (ac_sy_range(&x->c->s, ext[0], x->c->st->facts).lo > 8192) {
@@ -643,9 +650,11 @@ static bool records(call *x) {
   if (!dtype_is(x, "dst_index", AC_BIT(AC_I32), "int32")) return false;
   out[0] = n ? x->v[operand(x, "count")].sym : ac_sy_fn(&c->s, AC_SY_FLOORDIV, ext[0], ac_sy_int(&c->s, 2));
   ac_oblig o = {.x = ac_sy_mul(&c->s, out[0], ac_sy_int(&c->s, 2)), .y = ext[0], .code = AC0514, .loc = x->e->loc};
-  o.refuted = ac_sprintf(c->a, "%s records of %s elements: a record takes two", ac_sy_text(&c->s, out[0]),
-                         ac_sy_text(&c->s, ext[0]));
-  ac_chk_must_le(c, o);
+  if (!ac_chk_settled(c, &o)) {
+    o.refuted = ac_sprintf(c->a, "%s records of %s elements: a record takes two", ac_sy_text(&c->s, out[0]),
+                           ac_sy_text(&c->s, ext[0]));
+    ac_chk_unsettled(c, o);
+  }
   return deliver(x, "dst", 1, out) && deliver(x, "dst_index", 1, out);
 }
 
@@ -674,8 +683,8 @@ static bool compress(call *x, ac_kval *kept_count) {
     return false;
   }
   ac_sym *n = ac_sy_fresh(&x->c->s, "the number kept");
-  ac_sy_atom(&x->c->s, n)->slo = ac_sy_int(&x->c->s, 0);
-  ac_sy_atom(&x->c->s, n)->shi = ext[0];
+  ac_sy_learn(&x->c->s, n)->slo = ac_sy_int(&x->c->s, 0);
+  ac_sy_learn(&x->c->s, n)->shi = ext[0];
   note_computed(x->c, &x->v[0]);
   ac_chk_aligned(x->c, &x->v[0], x->e->args[0]);
   ac_chk_written(x->c, &x->v[0], n, NULL, true, x->e->loc); /* what lay behind stays */

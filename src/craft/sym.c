@@ -4,7 +4,7 @@
 #include <string.h>
 
 void ac_syms_init(ac_syms *s, ac_arena *a) {
-  *s = (ac_syms){.a = a, .fns = ac_map_new(a), .room = 256, .polys = AC_NEW_N(a, ac_sym *, 256)};
+  *s = (ac_syms){.a = a, .fns = ac_map_new(a), .room = 256, .polys = AC_NEW_N(a, ac_sym *, 256), .version = 1};
 }
 
 /* ---- polynomials ---- */
@@ -69,8 +69,12 @@ static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
 }
 
 ac_sym *ac_sy_int(ac_syms *s, int64_t v) {
+  bool small = v >= -1 && v <= 1;
+  if (small && s->small[v + 1]) return s->small[v + 1];
   ac_sterm t = {.c = v};
-  return intern(s, &t, v != 0);
+  ac_sym *x = intern(s, &t, v != 0);
+  if (small) s->small[v + 1] = x;
+  return x;
 }
 
 ac_sym *ac_sy_of(ac_syms *s, int atom) {
@@ -95,6 +99,25 @@ ac_sym *ac_sy_named(ac_syms *s, const char *key, const char *label) {
 
 ac_satom *ac_sy_atom(ac_syms *s, ac_sym *x) {
   return x->n == 1 && x->t[0].c == 1 && x->t[0].k == 1 ? &s->atoms.data[x->t[0].atom[0]] : NULL;
+}
+
+ac_satom *ac_sy_learn(ac_syms *s, ac_sym *x) {
+  ac_satom *a = ac_sy_atom(s, x);
+  if (a->seen) s->version++;
+  return a;
+}
+
+ac_satom *ac_sy_limit(ac_syms *s, ac_sym *x, int64_t lo, int64_t hi) {
+  ac_satom *a = ac_sy_atom(s, x);
+  if (a->lo == lo && a->hi == hi) return a;
+  a = ac_sy_learn(s, x);
+  a->lo = lo;
+  a->hi = hi;
+  return a;
+}
+
+void ac_sy_at_least(ac_syms *s, ac_sym *x, int64_t lo) {
+  (void)ac_sy_limit(s, x, lo, ac_sy_atom(s, x)->hi);
 }
 
 bool ac_sy_is_atom(const ac_sym *x, int atom) {
@@ -146,7 +169,8 @@ ac_sym *ac_sy_mul(ac_syms *s, ac_sym *x, ac_sym *y) {
 }
 
 ac_sym *ac_sy_sub(ac_syms *s, ac_sym *x, ac_sym *y) {
-  return ac_sy_add(s, x, ac_sy_mul(s, y, ac_sy_int(s, -1)));
+  if (!y->minus) y->minus = ac_sy_mul(s, y, ac_sy_int(s, -1));
+  return ac_sy_add(s, x, y->minus);
 }
 
 /* ---- functions ---- */
@@ -393,12 +417,38 @@ static ac_range by_facts(const ac_sterm *m, const ac_fact *f) {
   return r;
 }
 
+static ac_range times(ac_range r, int64_t c) {
+  int64_t a = sat_mul(r.lo, c), b = sat_mul(r.hi, c);
+  return a < b ? (ac_range){a, b} : (ac_range){b, a};
+}
+
+static struct ac_sknown *known(ac_syms *s, ac_satom *a) {
+  a->seen = true;
+  if (!a->known) {
+    a->known = AC_NEW(s->a, struct ac_sknown);
+    a->known->by_facts = -1;
+  }
+  return a->known;
+}
+
+static ac_range atom_by_facts(ac_syms *s, int i, const ac_fact *f) {
+  struct ac_sknown *k = known(s, &s->atoms.data[i]);
+  int id = f ? f->id : 0;
+  if (k->by_facts != id) {
+    ac_sterm m = {.c = 1, .k = 1, .atom = {i}};
+    k->by_facts = id;
+    k->by = by_facts(&m, f);
+  }
+  return k->by;
+}
+
 static ac_range term_range(ac_syms *s, const ac_sterm *t, const ac_fact *f, int depth) {
+  if (!t->k) return (ac_range){t->c, t->c};
+  if (t->k == 1)
+    return times(clip(times(atom_range(s, t->atom[0], f, depth), 1), atom_by_facts(s, t->atom[0], f)), t->c);
   ac_range r = {1, 1};
   for (int j = 0; j < t->k; j++) r = range_mul(r, atom_range(s, t->atom[j], f, depth));
-  ac_sterm m = *t;
-  if (t->k) r = clip(r, by_facts(&m, f));
-  return range_mul(r, (ac_range){t->c, t->c});
+  return times(clip(r, by_facts(t, f)), t->c);
 }
 
 static ac_range poly_range(ac_syms *s, const ac_sym *x, const ac_fact *f, int depth) {
@@ -430,19 +480,37 @@ static ac_range fn_range(ac_syms *s, const ac_satom *a, const ac_fact *f, int de
   }
 }
 
-static ac_range atom_range(ac_syms *s, int i, const ac_fact *f, int depth) {
-  ac_satom a = s->atoms.data[i];
-  ac_range r = {a.lo, a.hi};
-  if (s->budget-- <= 0 || depth <= 0) return r;
-  if (a.bound) return poly_range(s, a.bound, f, depth - 1);
-  if (a.fn != AC_SY_OPAQUE) r = clip(r, fn_range(s, &a, f, depth - 1));
-  if (a.slo) r = clip(r, (ac_range){poly_range(s, a.slo, f, depth - 1).lo, INT64_MAX});
-  if (a.shi) r = clip(r, (ac_range){INT64_MIN, poly_range(s, a.shi, f, depth - 1).hi});
-  ac_sterm m = {.c = 1, .k = 1, .atom = {i}};
-  return clip(r, by_facts(&m, f));
+static ac_range atom_range_anew(ac_syms *s, int i, const ac_fact *f, int depth) {
+  const ac_satom *a = &s->atoms.data[i]; /* no atom is made on the way */
+  ac_range r = {a->lo, a->hi};
+  if (a->bound) return poly_range(s, a->bound, f, depth - 1);
+  if (a->fn != AC_SY_OPAQUE) r = clip(r, fn_range(s, a, f, depth - 1));
+  if (a->slo) r = clip(r, (ac_range){poly_range(s, a->slo, f, depth - 1).lo, INT64_MAX});
+  if (a->shi) r = clip(r, (ac_range){INT64_MIN, poly_range(s, a->shi, f, depth - 1).hi});
+  return clip(r, atom_by_facts(s, i, f));
 }
 
 enum { DEPTH = 8, BUDGET = 500 };
+
+static ac_range atom_range(ac_syms *s, int i, const ac_fact *f, int depth) {
+  ac_satom *a = &s->atoms.data[i];
+  a->seen = true;
+  if (s->budget-- <= 0 || depth <= 0) return (ac_range){a->lo, a->hi};
+  struct ac_sknown *k = known(s, a);
+  int facts = f ? f->id : 0, before = s->budget;
+  bool same = k->at[depth].version == s->version && k->at[depth].facts == facts;
+  if (same && before >= k->at[depth].used) {
+    s->budget -= k->at[depth].used;
+    return k->at[depth].r;
+  }
+  ac_range r = atom_range_anew(s, i, f, depth);
+  if (s->budget < 0) return r; /* cut short */
+  k->at[depth].version = s->version;
+  k->at[depth].facts = facts;
+  k->at[depth].used = before - s->budget;
+  k->at[depth].r = r;
+  return r;
+}
 
 ac_range ac_sy_range(ac_syms *s, ac_sym *x, const ac_fact *f) {
   s->budget = BUDGET;
@@ -453,9 +521,35 @@ ac_range ac_sy_range(ac_syms *s, ac_sym *x, const ac_fact *f) {
 
 /* ---- the prover ---- */
 
+struct ac_slist {
+  int p, next, id;
+};
+
+static struct ac_slist *list_slot(ac_syms *s, int p, int next) {
+  for (size_t k = ((uint64_t)p * 0x9E3779B97F4A7C15u ^ (uint64_t)next * 0xBF58476D1CE4E5B9u) >> 20;; k++) {
+    struct ac_slist *at = &s->lists[k & (s->list_room - 1)];
+    if (!at->id || (at->p == p && at->next == next)) return at;
+  }
+}
+
+/* The number of the list that begins with p and goes on with the list `next`. */
+static int list_id(ac_syms *s, int p, int next) {
+  if (2 * (s->n_lists + 1) >= s->list_room) {
+    struct ac_slist *old = s->lists;
+    size_t n = s->list_room;
+    s->list_room = n ? 2 * n : 64;
+    s->lists = AC_NEW_N(s->a, struct ac_slist, s->list_room);
+    for (size_t i = 0; i < n; i++)
+      if (old[i].id) *list_slot(s, old[i].p, old[i].next) = old[i];
+  }
+  struct ac_slist *at = list_slot(s, p, next);
+  if (!at->id) *at = (struct ac_slist){p, next, (int)++s->n_lists};
+  return at->id;
+}
+
 const ac_fact *ac_sy_assume(ac_syms *s, const ac_fact *f, ac_sym *nonneg) {
   ac_fact *n = AC_NEW(s->a, ac_fact);
-  *n = (ac_fact){nonneg, f, f ? f->len + 1 : 1};
+  *n = (ac_fact){nonneg, f, f ? f->len + 1 : 1, list_id(s, nonneg->id, f ? f->id : 0)};
   return n;
 }
 
@@ -504,10 +598,7 @@ static bool prove_by_quotient(ac_syms *s, ac_sym *x, int i, const ac_fact *f, in
   return false;
 }
 
-static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
-  int64_t v;
-  if (ac_sy_const(x, &v)) return v >= 0;
-  if (s->budget-- <= 0) return false;
+static bool prove_anew(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
   ac_range r = poly_range(s, x, f, depth < 4 ? 4 : depth);
   if (r.lo >= 0 && r.lo <= r.hi) return true;
   if (depth <= 0) return false;
@@ -518,6 +609,22 @@ static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
   for (const ac_fact *g = f; g; g = g->next)
     if (depth > 1 && g->p->n && prove(s, ac_sy_sub(s, x, g->p), f, depth > 3 ? 3 : depth - 1)) return true;
   return false;
+}
+
+static bool prove(ac_syms *s, ac_sym *x, const ac_fact *f, int depth) {
+  int64_t v;
+  if (ac_sy_const(x, &v)) return v >= 0;
+  if (s->budget-- <= 0) return false;
+  int facts = f ? f->id : 0, before = s->budget;
+  if (!s->tried) s->tried = AC_NEW_N(s->a, ac_stried, AC_SYM_TRIED);
+  ac_stried *t = &s->tried[((unsigned)x->id * 31u + (unsigned)facts * 7u + (unsigned)depth) % AC_SYM_TRIED];
+  if (t->version == s->version && t->x == x->id && t->facts == facts && t->depth == depth && before >= t->used) {
+    s->budget -= t->used;
+    return t->yes;
+  }
+  bool yes = prove_anew(s, x, f, depth);
+  if (s->budget >= 0) *t = (ac_stried){s->version, x->id, facts, depth, before - s->budget, yes}; /* not cut short */
+  return yes;
 }
 
 bool ac_sy_nonneg(ac_syms *s, ac_sym *x, const ac_fact *f) {

@@ -9,6 +9,7 @@ static void bind_params(ac_chk *c, const ac_klaunch *l, bool on) {
     if (!p) continue;
     ac_sym *v = l->args[i].kind == AC_CT_INT ? l->args[i].sym : NULL;
     ac_sy_atom(&c->s, p)->bound = on ? v : NULL;
+    c->s.version++;
   }
 }
 
@@ -116,6 +117,7 @@ static int64_t largest(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_satom 
   while (lo < hi) {
     int64_t mid = lo + (hi - lo + 1) / 2;
     only->lo = only->hi = mid;
+    c->s.version++;
     if (total(c, k, f).hi <= usable(c, k))
       lo = mid;
     else
@@ -123,6 +125,7 @@ static int64_t largest(ac_chk *c, const ac_finfo *k, const ac_fact *f, ac_satom 
   }
   only->lo = was_lo;
   only->hi = was_hi;
+  c->s.version++;
   return lo;
 }
 

@@ -1,8 +1,11 @@
 /* Random valid programs: each that passes the checks runs without a hazard or fault in the simulator and agrees with its plain C form;
  * a sample is also emitted, compiled and run that way. A failure is shrunk to a small program.
  *
- * AC_RANDOM_SECONDS=n: for n seconds; AC_RANDOM_SEED=n: from that seed on; AC_RANDOM_SHOW=1: every program. */
+ * AC_RANDOM_SECONDS=n: for n seconds; AC_RANDOM_PROGRAMS=n: at most n, or a few more; AC_RANDOM_SEED=n: from that seed on;
+ * AC_RANDOM_SHOW=1: every program. */
 #include "random_program.h"
+
+#include <limits.h>
 
 static const char *const sizes[] = {"37,129", "1", "5,1003", "64,64", "2,3,8", "513", "0", "2,2048", "3,17,16"};
 
@@ -152,7 +155,9 @@ static void quick_compiler(void) {
 static void programs_agree(void **state) {
   (void)state;
   const char *seconds = getenv("AC_RANDOM_SECONDS"), *first = getenv("AC_RANDOM_SEED");
+  const char *programs = getenv("AC_RANDOM_PROGRAMS");
   double until = ac_now() + (seconds ? atof(seconds) : 3);
+  int most = programs ? atoi(programs) : INT_MAX;
   uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
   enum { BATCH = 24 };
   ac_strvec left_out = {0};
@@ -193,7 +198,7 @@ static void programs_agree(void **state) {
     }
     seed += BATCH;
     ac_arena_free(at.a);
-  } while (ac_now() < until && bad < 3);
+  } while (ac_now() < until && made < most && bad < 3);
   print_message("%d programs of %zu primitives and dtypes: %d not taken by the checker or the lowering, %d runs, %d "
                 "of them refused by "
                 "tiling code, %d compiled too, %d bad\n",

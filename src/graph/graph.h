@@ -119,6 +119,8 @@ typedef struct {
   const char *names;
 } ac_opinfo;
 const ac_opinfo *ac_op_info(ac_op op);
+/* Dimensions that the windows of a pooling operation go over: 1 to 3; of others 0. */
+int ac_op_windows(ac_op op);
 ac_op ac_op_of(const char *id); /* AC_OP_COUNT if unknown */
 /* Python name in a namespace ('t', 'm', 'r', 'f', 's', 'l'): fills swapped (r:) and in-place; AC_OP_COUNT if unknown. */
 ac_op ac_op_by_name(char ns, const char *name, bool *swapped, bool *inplace);

@@ -157,7 +157,7 @@ static bool per_dim(ac_rule *r, int arg, int n, const int64_t *other, int64_t le
   return true;
 }
 
-static int spatial_dims(ac_op op) {
+int ac_op_windows(ac_op op) {
   switch (op) {
   case AC_G_AVG_POOL1D:
   case AC_G_MAX_POOL1D:
@@ -165,7 +165,10 @@ static int spatial_dims(ac_op op) {
   case AC_G_AVG_POOL2D:
   case AC_G_MAX_POOL2D:
   case AC_G_ADAPTIVE_AVG_POOL2D: return 2;
-  default: return 3;
+  case AC_G_AVG_POOL3D:
+  case AC_G_MAX_POOL3D:
+  case AC_G_ADAPTIVE_AVG_POOL3D: return 3;
+  default: return 0;
   }
 }
 
@@ -219,7 +222,7 @@ static bool windows(ac_rule *r, const ac_value *x, int n, bool max) {
 
 bool ac_rule_pool(ac_rule *r) {
   const ac_value *x = r->args[0].t;
-  int n = spatial_dims(r->op);
+  int n = ac_op_windows(r->op);
   bool max = r->op == AC_G_MAX_POOL1D || r->op == AC_G_MAX_POOL2D || r->op == AC_G_MAX_POOL3D;
   if (!need_float(r, x) || !pool_rank(r, x, n)) return false;
   r->out[0] = ac_type_of(x);

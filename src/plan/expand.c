@@ -55,14 +55,27 @@ static pv clamp_(vir *v, pv x, double lo, double hi) {
 
 /* ---- one operand ---- */
 
+/* One primitive of the language. */
+#define FN(name)                         \
+  static pv x_##name(vir *v, pl_ex *e) { \
+    return pv_fn(v, "v" #name, X(v, e)); \
+  }
+FN(expm1)
+FN(log1p)
+FN(tanh)
+FN(erf)
+FN(sigmoid)
+FN(asin)
+FN(acos)
+FN(atan)
+FN(relu)
+#undef FN
+
 static pv x_abs(vir *v, pl_ex *e) {
   return abs_(v, X(v, e));
 }
 static pv x_exp(vir *v, pl_ex *e) {
   return exp_(v, X(v, e));
-}
-static pv x_expm1(vir *v, pl_ex *e) {
-  return pv_fn(v, "vexpm1", X(v, e));
 }
 static pv x_log(vir *v, pl_ex *e) {
   return ln_(v, X(v, e));
@@ -73,9 +86,6 @@ static pv x_log2(vir *v, pl_ex *e) {
 static pv x_log10(vir *v, pl_ex *e) {
   return pv_mul(v, ln_(v, X(v, e)), N(1 / M_LN10));
 }
-static pv x_log1p(vir *v, pl_ex *e) {
-  return pv_fn(v, "vlog1p", X(v, e));
-}
 static pv x_sqrt(vir *v, pl_ex *e) {
   return sqrt_(v, X(v, e));
 }
@@ -84,15 +94,6 @@ static pv x_rsqrt(vir *v, pl_ex *e) {
 } /* Rsqrt itself misses 1e-4 */
 static pv x_reciprocal(vir *v, pl_ex *e) {
   return pv_div(v, N(1), X(v, e));
-}
-static pv x_tanh(vir *v, pl_ex *e) {
-  return pv_fn(v, "vtanh", X(v, e));
-}
-static pv x_erf(vir *v, pl_ex *e) {
-  return pv_fn(v, "verf", X(v, e));
-}
-static pv x_sigmoid(vir *v, pl_ex *e) {
-  return pv_fn(v, "vsigmoid", X(v, e));
 }
 
 /* b**x for a constant b > 0. x is split into whole and fraction, and ln b into a part of 12 bits and the rest, so that whole * part is
@@ -202,9 +203,6 @@ static pv x_acosh(vir *v, pl_ex *e) { /* t = x - 1: log1p(t + sqrt(2t + t^2)) */
 
 /* ---- activations ---- */
 
-static pv x_relu(vir *v, pl_ex *e) {
-  return pv_fn(v, "vrelu", X(v, e));
-}
 static pv x_relu6(vir *v, pl_ex *e) {
   return clamp_(v, X(v, e), 0, 6);
 }
@@ -386,15 +384,6 @@ static pv x_pow(vir *v, pl_ex *e) {
   return general_power(v, x, y);
 }
 
-static pv x_asin(vir *v, pl_ex *e) {
-  return pv_fn(v, "vasin", X(v, e));
-}
-static pv x_acos(vir *v, pl_ex *e) {
-  return pv_fn(v, "vacos", X(v, e));
-}
-static pv x_atan(vir *v, pl_ex *e) {
-  return pv_fn(v, "vatan", X(v, e));
-}
 /* On integers only: see expand_int.c. */
 static pv x_remainder(vir *v, pl_ex *e) {
   (void)v;

@@ -7,7 +7,6 @@
 #include "plan/gather.h"
 
 #include <assert.h>
-#include <string.h>
 
 typedef struct {
   pl_ctx *p;
@@ -315,19 +314,11 @@ static bool takes(const ac_node *n) {
   return is_gather(n->op);
 }
 
-static bool constant(const ac_node *n, const char *name, int64_t *v) {
-  const ac_arg *a = pl_arg(n, name);
-  return !a->absent && a->i && ac_sym_is_const(a->i, v);
-}
-
 static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   assert(n_outs >= 1);
   const char *id = ac_op_info(n->op)->id;
   get *g = AC_NEW(p->a, get);
-  *g = (get){.p = p, .n_outs = n_outs, .n = 1, .element = n->op == AC_G_GATHER};
-  int *copy = AC_NEW_N(p->a, int, n_outs);
-  memcpy(copy, outs, sizeof *copy * (size_t)n_outs);
-  g->outs = copy;
+  *g = (get){.p = p, .outs = outs, .n_outs = n_outs, .n = 1, .element = n->op == AC_G_GATHER};
   g->x = pl_arg(n, n->op == AC_G_EMBEDDING ? "weight" : "input")->t;
   const ac_value *one[1], *const *t = one;
   int count = 1;
@@ -340,7 +331,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
     one[0] = pl_arg(n, n->op == AC_G_EMBEDDING ? "input" : "index")->t;
   }
   int64_t at = 0;
-  if (n->op != AC_G_EMBEDDING && !constant(n, n->op == AC_G_INDEX ? "at" : "dim", &at))
+  if (n->op != AC_G_EMBEDDING && !pl_const_int(n, n->op == AC_G_INDEX ? "at" : "dim", &at))
     return pl_refuse(p, n->loc, id, "its dimension must be a constant");
   g->at = ac_dim_index(at, g->x->rank ? g->x->rank : 1);
   g->dtype = g->x->dtype;

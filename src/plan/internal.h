@@ -90,7 +90,8 @@ typedef struct {
   /* Can the stage of anchor `n` write value `v`, which element-wise operations make of its results? NULL, or false: outs are results of
    * the anchor itself. */
   bool (*fuses)(pl_ctx *p, const ac_node *n, const ac_value *v);
-  /* Plans a stage that writes tensors `outs`, whose last anchor is `n`: needs (pl_need), kernels, pl_stage_host. */
+  /* Plans a stage that writes tensors `outs` (they live as long as p->a), whose last anchor is `n`: needs (pl_need), kernels,
+   * pl_stage_host. */
   bool (*plan)(pl_ctx *p, const ac_node *n, const int *outs, int n_outs);
   /* Can the stage of anchor `n` also write the result of `other`, an anchor of another class? NULL: no. */
   bool (*adopts)(const pl_ctx *p, const ac_node *n, const ac_node *other);
@@ -104,6 +105,8 @@ bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC
 const ac_arg *pl_arg(const ac_node *n, const char *name);
 /* A Python number or float argument as a constant; false when it is a run-time size. Absent: `absent`. */
 bool pl_number(const ac_node *n, const char *name, double absent, double *v);
+/* A size or dimension that is given, as one number known now. */
+bool pl_const_int(const ac_node *n, const char *name, int64_t *v);
 /* Host expression of a symbolic size, through the shapes of the inputs. */
 const char *pl_sym_text(const pl_ctx *p, const ac_sym *s);
 /* Bytes of UB that buffers may take. */

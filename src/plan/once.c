@@ -198,12 +198,8 @@ static void tile_of_rows(red *r, red_once *w) {
 }
 
 static void params(red *r) {
-  pl_ctx *p = r->p;
-  ac_cbuild *b = &p->b;
-  for (int k = 0; k < r->c.n_leaves; k++)
-    ac_cb_param(b, r->c.leaves[k].ptr, pl_tensor_type(p, r->c.leaves[k].v->dtype));
-  for (size_t o = 0; o < r->outs.len; o++)
-    ac_cb_param(b, r->out_ptr[o], pl_tensor_type(p, p->tensors.data[r->outs.data[o]].v->dtype));
+  ac_cbuild *b = &r->p->b;
+  red_params(r);
   static const char *const sizes[] = {"rows", "cols", "per_core", "tile_rows", "tile_cols"};
   for (size_t i = 0; i < AC_COUNT(sizes); i++) ac_cb_param(b, sizes[i], NULL);
   for (size_t i = 0; i < r->c.scalars.len; i++) ac_cb_param(b, r->c.scalars.data[i].name, NULL);

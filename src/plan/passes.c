@@ -165,6 +165,14 @@ static int vector_of(red *r, part *t, int reg) {
   return pv_vec(&t->q, x, reg_of(r, reg)->dtype).reg;
 }
 
+void red_params(red *r) {
+  pl_ctx *p = r->p;
+  for (int k = 0; k < r->c.n_leaves; k++)
+    ac_cb_param(&p->b, r->c.leaves[k].ptr, pl_tensor_type(p, r->c.leaves[k].v->dtype));
+  for (size_t o = 0; o < r->outs.len; o++)
+    ac_cb_param(&p->b, r->out_ptr[o], pl_tensor_type(p, p->tensors.data[r->outs.data[o]].v->dtype));
+}
+
 bool red_full_out(const red *r, size_t o) {
   return red_varies(&r->g, r->c.v.outs.data[o].reg) || !r->g.reduced;
 }

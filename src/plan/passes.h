@@ -66,6 +66,7 @@ typedef struct {
 
 bool red_full_out(const red *r, size_t o); /* is the output as large as the data? */
 uint64_t red_kept_groups(const red *r);
+void red_params(red *r); /* of the kernel that is open: the tensors that are read, then those that are written */
 /* Rows that fit UB, some at a time: can the stage be written so? Writes the kernel. */
 red_once *red_rows_at_once(red *r);
 /* Host: branches `if cols <= ...: launch`, left open; how many. */

@@ -296,10 +296,7 @@ static void mark_positions(red *r) {
 static void params(red *r) {
   pl_ctx *p = r->p;
   ac_cbuild *b = &p->b;
-  for (int k = 0; k < r->c.n_leaves; k++)
-    ac_cb_param(b, r->c.leaves[k].ptr, pl_tensor_type(p, r->c.leaves[k].v->dtype));
-  for (size_t o = 0; o < r->outs.len; o++)
-    ac_cb_param(b, r->out_ptr[o], pl_tensor_type(p, p->tensors.data[r->outs.data[o]].v->dtype));
+  red_params(r);
   if (r->split)
     for (size_t i = 0; i < r->c.v.regs.len; i++)
       if (r->share[i])

@@ -257,19 +257,14 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   assert(n_outs >= 1);
   const char *id = ac_op_info(n->op)->id;
   place *g = AC_NEW(p->a, place);
-  *g = (place){.p = p, .n_outs = n_outs, .act = n->op == AC_G_SCATTER_ADD ? '+' : '='};
-  int *copy = AC_NEW_N(p->a, int, n_outs);
-  memcpy(copy, outs, sizeof *copy * (size_t)n_outs);
-  g->outs = copy;
+  *g = (place){.p = p, .outs = outs, .n_outs = n_outs, .act = n->op == AC_G_SCATTER_ADD ? '+' : '='};
   g->x = pl_arg(n, "input")->t;
   g->i = pl_arg(n, "index")->t;
   g->src = pl_arg(n, "src")->t;
   g->dtype = g->x->dtype;
   if (n->op == AC_G_SCATTER && !pl_arg(n, "reduce")->absent) g->act = pl_arg(n, "reduce")->s[0] == 'a' ? '+' : '*';
-  const ac_arg *dim = pl_arg(n, "dim");
   int64_t at = 0;
-  if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &at))
-    return pl_refuse(p, n->loc, id, "its dimension must be a constant");
+  if (!pl_const_int(n, "dim", &at)) return pl_refuse(p, n->loc, id, "its dimension must be a constant");
   if (!g->x->rank || !g->i->rank) return pl_refuse(p, n->loc, id, "tensors without dimensions");
   if (g->src->def && g->src->def->op == AC_G_CONST) {
     if (!pl_number(g->src->def, "value", 0, &g->fill))

@@ -102,6 +102,11 @@ bool pl_number(const ac_node *n, const char *name, double absent, double *v) {
   }
 }
 
+bool pl_const_int(const ac_node *n, const char *name, int64_t *v) {
+  const ac_arg *a = pl_arg(n, name);
+  return !a->absent && a->i && ac_sym_is_const(a->i, v);
+}
+
 bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v) {
   int64_t c;
   if (ac_sym_is_const(s, &c)) return c == v;

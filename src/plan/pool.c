@@ -20,23 +20,8 @@
 
 /* ---- what the operation says ---- */
 
-static int spatial(ac_op op) {
-  switch (op) {
-  case AC_G_AVG_POOL1D:
-  case AC_G_MAX_POOL1D:
-  case AC_G_ADAPTIVE_AVG_POOL1D: return 1;
-  case AC_G_AVG_POOL2D:
-  case AC_G_MAX_POOL2D:
-  case AC_G_ADAPTIVE_AVG_POOL2D: return 2;
-  case AC_G_AVG_POOL3D:
-  case AC_G_MAX_POOL3D:
-  case AC_G_ADAPTIVE_AVG_POOL3D: return 3;
-  default: return 0;
-  }
-}
-
 static bool takes(const ac_node *n) {
-  return spatial(n->op) > 0;
+  return ac_op_windows(n->op) > 0;
 }
 
 static bool adaptive(ac_op op) {
@@ -270,7 +255,7 @@ static bool is_float(ac_dtype d) {
 static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   const char *id = ac_op_info(n->op)->id;
   pool *q = AC_NEW(p->a, pool);
-  *q = (pool){.p_ = p, .x = pl_arg(n, "input")->t, .y = n->outs[0], .nd = spatial(n->op), .tensor = {-1, -1}};
+  *q = (pool){.p_ = p, .x = pl_arg(n, "input")->t, .y = n->outs[0], .nd = ac_op_windows(n->op), .tensor = {-1, -1}};
   q->in = q->x->dtype;
   q->adaptive = adaptive(n->op);
   q->uneven_rows = q->adaptive && q->nd > 1;

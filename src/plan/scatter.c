@@ -8,7 +8,6 @@
 #include "plan/gather.h"
 
 #include <assert.h>
-#include <string.h>
 
 typedef enum { SET, ADD, MULTIPLY } act;
 
@@ -231,11 +230,6 @@ static bool takes(const ac_node *n) {
   return n->op == AC_G_INDEX_ADD || n->op == AC_G_INDEX_COPY;
 }
 
-static bool constant(const ac_node *n, const char *name, int64_t *v) {
-  const ac_arg *a = pl_arg(n, name);
-  return !a->absent && a->i && ac_sym_is_const(a->i, v);
-}
-
 static bool atomic(ac_dtype d) {
   return d == AC_F32 || d == AC_I32 || d == AC_I16 || d == AC_I8;
 }
@@ -244,17 +238,14 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   assert(n_outs >= 1);
   const char *id = ac_op_info(n->op)->id;
   put *g = AC_NEW(p->a, put);
-  *g = (put){.p = p, .n_outs = n_outs, .act = n->op == AC_G_INDEX_ADD ? ADD : SET, .whole = true};
-  int *copy = AC_NEW_N(p->a, int, n_outs);
-  memcpy(copy, outs, sizeof *copy * (size_t)n_outs);
-  g->outs = copy;
+  *g = (put){.p = p, .outs = outs, .n_outs = n_outs, .act = n->op == AC_G_INDEX_ADD ? ADD : SET, .whole = true};
   g->x = pl_arg(n, "input")->t;
   g->i = pl_arg(n, "index")->t;
   g->src = pl_arg(n, "source")->t;
   g->dtype = g->x->dtype;
   int64_t at = 0;
   double alpha = 1;
-  if (!constant(n, "dim", &at)) return pl_refuse(p, n->loc, id, "its dimension must be a constant");
+  if (!pl_const_int(n, "dim", &at)) return pl_refuse(p, n->loc, id, "its dimension must be a constant");
   if (!g->x->rank) return pl_refuse(p, n->loc, id, "a tensor without dimensions is written to");
   if (g->dtype == AC_F64) return pl_refuse(p, n->loc, id, "the vector unit has no float64");
   if (g->act == ADD && !atomic(inner_dtype(g)))

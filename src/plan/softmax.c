@@ -434,9 +434,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (!is_float(s->in) || !is_float(s->out))
     return pl_refuse(p, n->loc, id, "its dtypes are %s and %s; covered are float32, float16 and bfloat16",
                      ac_dtypes[s->in].name, ac_dtypes[s->out].name);
-  const ac_arg *dim = pl_arg(n, "dim");
-  if (dim->absent || !dim->i || !ac_sym_is_const(dim->i, &s->dim))
-    return pl_refuse(p, n->loc, id, "dim must be a constant");
+  if (!pl_const_int(n, "dim", &s->dim)) return pl_refuse(p, n->loc, id, "dim must be a constant");
   if (!pl_need(p, x)) return false;
   int in = pl_tensor_of(p, x);
   s->v = x;

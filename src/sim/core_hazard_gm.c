@@ -147,7 +147,7 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
   }
   int64_t e = m->b.elem, base = (int64_t)(intptr_t)m->start;
   acsim_block who = {.s = s, .index = b->block, .rank = b->block};
-  acsim_fault_pair(
+  acsim_fault_cores(
       s, &who, read ? "hazard-raw" : "hazard-waw", b->at, a->at,
       line ? "%s in block %lld %s the 64-byte cache line of elements %lld..%lld of %s, which %s in block "
              "%lld %s too at %s:%d: each core writes the whole line back, and one loses its part; %s"
@@ -158,7 +158,7 @@ static void report(acsim_session *s, const acsim_trace *a, const acsim_trace *b,
       a->at.file ? a->at.file : "?", a->at.line,
       line                    ? "give each block whole lines, or store with DataCopyPad"
       : acsim_sync_partial(s) ? ", nor do the flags between the cores order them"
-                              : "",
+                              : ", nor flags between the cores",
       !line && a->atomic && b->atomic ? ": atomic stores of one operation and type need no order, others do" : "");
 }
 
@@ -176,7 +176,7 @@ static void check_dirty(acsim_session *s, const acsim_trace *a, const acsim_trac
   if (!overlap(&x, b, &c, work)) return;
   int64_t e = a->m->b.elem;
   acsim_block who = {.s = s, .index = b->block, .rank = b->block};
-  acsim_fault_pair(
+  acsim_fault_cores(
       s, &who, writes ? "cache-lost" : "cache-not-cleaned", b->at, a->at,
       writes ? "%s in block %lld writes elements %lld..%lld of %s, in a 64-byte line that block %lld has "
                "changed in its data cache by SetValue at %s:%d and writes back whole later: "

@@ -20,6 +20,7 @@ typedef struct {
   ac_sim_fault f;
   acsim_at other; /* a hazard's earlier access */
   int64_t rank;   /* order position of the block whose message is kept */
+  bool cores;     /* between two blocks: another fault than that of one block at the same two places */
 } acsim_entry;
 typedef struct {
   pthread_mutex_t lock;
@@ -247,6 +248,9 @@ bool acsim_fault_seen(const acsim_session *s, const char *kind);
 /* As acsim_fault, of a pair of accesses: merged by both places. */
 void acsim_fault_pair(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
                       const char *fmt, ...) AC_PRINTF(6, 7);
+/* The same of accesses of two blocks: what is missing is an order between cores. Reported before what one block has at those places. */
+void acsim_fault_cores(acsim_session *s, const acsim_block *b, const char *kind, acsim_at at, acsim_at other,
+                       const char *fmt, ...) AC_PRINTF(6, 7);
 /* Ends the block: it could not go on (a deadlock on the device). */
 AC_NORETURN void acsim_leave(acsim_block *b);
 /* Waits until every block before this one has finished, or waits in SyncAll: atomics take effect in block order. */

@@ -128,13 +128,15 @@ static char *run_once(const char *file, const sim_case *c, int threads, ac_block
   bool text_found = !c->text, others = false;
   for (size_t i = 0; i < n; i++) {
     others = others || !c->fault || strcmp(f[i].kind, c->fault);
-    text_found = text_found || (c->text && strstr(f[i].message, c->text));
+    bool asked = !i || strncmp(f[i].kind, "hazard-", 7) != 0; /* of hazards the first that a reader meets */
+    text_found = text_found || (asked && strstr(f[i].message, c->text));
     if (c->fault && !strcmp(f[i].kind, c->fault)) check_places(file, c, &f[i]);
   }
   if (!c->fault && n) fail_msg("%s, %s: faults where there should be none:\n%s", file, c->name, text);
   if (c->fault && !n) fail_msg("%s, %s: the fault %s was not noticed", file, c->name, c->fault);
   if (others) fail_msg("%s, %s: other faults than %s:\n%s", file, c->name, c->fault, text);
-  if (!text_found) fail_msg("%s, %s: no message says \"%s\":\n%s", file, c->name, c->text, text);
+  if (!text_found)
+    fail_msg("%s, %s: no message (of hazards the first one) says \"%s\":\n%s", file, c->name, c->text, text);
   assert_int_equal(acsim_blocks_run(s), c->cores ? c->cores : c->blocks);
   acsim_close(s);
   int64_t wrong = c->check ? c->check(r->x, r->y) : -1;

@@ -244,6 +244,31 @@ static void faults_are_merged(void **state) {
   acsim_close(s);
 }
 
+/* A hazard between blocks is another than that of one block at the same two places, and stands before it, wherever its own place is. */
+static void between_blocks(void *user) {
+  (void)user;
+  acsim_block *b = acsim_self;
+  const acsim_at one = {"k.cpp", 10}, two = {"k.cpp", 20}, three = {"k.cpp", 5};
+  acsim_fault_pair(b->s, b, "hazard-war", one, two, "own");
+  acsim_fault_pair(b->s, b, "hazard-raw", two, one, "own too");
+  acsim_fault_cores(b->s, b, "hazard-raw", two, one, "cores");
+  acsim_fault_pair(b->s, b, "hazard-raw", three, one, "elsewhere");
+}
+static void blocks_come_first(void **state) {
+  (void)state;
+  static const char *const order[] = {"elsewhere", "cores", "own", "own too"};
+  acsim_session *s = acsim_open(&(acsim_config){.chip = chip, .threads = 4});
+  acsim_launch(s, 8, 0, between_blocks, NULL);
+  size_t n;
+  const ac_sim_fault *f = acsim_faults(s, &n, NULL);
+  assert_int_equal(n, AC_COUNT(order));
+  for (size_t i = 0; i < n; i++) {
+    assert_string_equal(f[i].message, order[i]);
+    assert_int_equal(f[i].count, 8);
+  }
+  acsim_close(s);
+}
+
 /* 48 blocks meet in many barriers on two threads. */
 static void meet(void *user) {
   data *d = user;
@@ -270,15 +295,11 @@ int main(void) {
   ac_diags diags;
   ac_diags_init(&diags, arena);
   chip = ac_chip_load(arena, "ascend910b2", &diags);
-  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),
-                                 cmocka_unit_test(some_blocks),
-                                 cmocka_unit_test(a_sample_of_blocks),
-                                 cmocka_unit_test(a_sample_may_need_the_others),
-                                 cmocka_unit_test(launches_add_up),
-                                 cmocka_unit_test(atomics_in_order),
-                                 cmocka_unit_test(saturation),
-                                 cmocka_unit_test(faults_are_merged),
-                                 cmocka_unit_test(barriers)};
+  const struct CMUnitTest t[] = {cmocka_unit_test(all_blocks),         cmocka_unit_test(some_blocks),
+                                 cmocka_unit_test(a_sample_of_blocks), cmocka_unit_test(a_sample_may_need_the_others),
+                                 cmocka_unit_test(launches_add_up),    cmocka_unit_test(atomics_in_order),
+                                 cmocka_unit_test(saturation),         cmocka_unit_test(faults_are_merged),
+                                 cmocka_unit_test(blocks_come_first),  cmocka_unit_test(barriers)};
   int rc = chip ? cmocka_run_group_tests(t, NULL, NULL) : 1;
   ac_arena_free(arena);
   return rc;

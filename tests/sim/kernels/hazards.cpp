@@ -579,6 +579,14 @@ KERNEL(blocks_raw) { /* each reads what its neighbour stores */
     PipeBarrier<PIPE_ALL>();
   DataCopy(f.B, f.y[64 * next], 64); /* late */
 }
+KERNEL(blocks_sums) { /* each reads what all store, itself too: an event would order its own only */
+  FRAME;
+  Duplicate(f.A, 1.0f, 8);
+  order<HardEvent::V_MTE3>(true);
+  DataCopy(f.y[8 * GetBlockIdx()], f.A, 8); /* early */
+  if (mended) SyncAll();
+  DataCopy(f.B, f.y, 8 * (int)GetBlockNum()); /* late */
+}
 KERNEL(blocks_second_sync) { /* the sums are read, and the next round's stored: a second SyncAll is needed */
   FRAME;
   int64_t me = GetBlockIdx();
@@ -716,6 +724,7 @@ static const sim_case table[] = {
     PAIR(gm_rows, 1, RAW, "elements 1152..1183 of workspace", ON),
     PAIR(gm_scalar, 1, RAW, "the event S_MTE2", ON),
     PAIR(blocks_raw, 4, RAW, "no SyncAll is between them", ON),
+    PAIR(blocks_sums, 4, RAW, "in block 1 writes at", ON),
     PAIR(blocks_second_sync, 4, RAW, "of workspace", ON),
     PAIR(blocks_waw, 4, WAW, "in block 0", ON),
     PAIR(blocks_tail, 4, WAW, "of workspace", ON),

@@ -27,8 +27,11 @@ static void report_tiling(ac_buf *b, const ac_target *t, const ac_sim_result *r)
   if (!t->is_kernel || !r->tiling_bytes) return;
   ac_printf(b, "tiling data: %lld bytes%s%s", (long long)r->tiling_bytes, *t->tiling_struct ? ", " : "",
             t->tiling_struct);
-  for (size_t i = 0; i < t->tiling_zero.len; i++)
-    ac_printf(b, "%s%s", i ? ", " : "; not given, so as they begin: ", t->tiling_zero.data[i]);
+  const char *before = "; not given, so as they begin: ";
+  for (size_t i = 0; i < t->tiling_zero.len + (r->tiling_partial != NULL); i++) {
+    ac_printf(b, "%s%s", before, i < t->tiling_zero.len ? t->tiling_zero.data[i] : r->tiling_partial);
+    before = ", ";
+  }
   ac_puts(b, "\n");
 }
 
@@ -152,7 +155,7 @@ int ac_run_target(ac_arena *a, const ac_target *t, const ac_run_options *o, FILE
   bool ran = ac_target_run(a, t, &opts, &r, d);
   if (r.said) json_object_set_new(result, "printed", said_json(a, r.said));
   if (!ran) {
-    if (t->tiling_zero.len) report_tiling(text, t, &r);
+    if (t->tiling_zero.len || r.tiling_partial) report_tiling(text, t, &r);
     report_said(text, &r);
     return AC_EXIT_FAILED;
   }

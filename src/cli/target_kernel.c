@@ -276,7 +276,8 @@ static bool has_word(const char *name, const char *word) {
 static bool scratch(job *j, const char *text, ac_sim_karg *x) {
   ac_sim_number v;
   if (!ac_number_parse(text, &v) || !v.whole || v.negative) {
-    ac_error(j->d, AC0103, AC_NOLOC, "--workspace %s: a number of bytes is due", text);
+    ac_diag *e = ac_error(j->d, AC0103, AC_NOLOC, "--workspace %s: a number of bytes is due", text);
+    ac_help(j->d, e, "a whole number, as 1048576 or 0x100000");
     return false;
   }
   x->kind = AC_KARG_WORKSPACE;
@@ -306,9 +307,13 @@ static bool scalar(job *j, const char *text, ac_sim_karg *x) {
   const char *colon = strchr(text, ':'), *value = colon ? colon + 1 : text;
   bool typed = !colon || is_type(text, (size_t)(colon - text));
   x->kind = AC_KARG_NUMBER;
-  if (typed && ac_number_parse(value, &x->number)) {
-    bool whole_type = colon && *text != 'f' && *text != 'b' && *text != 'h' && *text != 'd';
-    if (!whole_type || x->number.whole) return true;
+  bool number = typed && ac_number_parse(value, &x->number);
+  bool whole_type = colon && *text != 'f' && *text != 'b' && *text != 'h' && *text != 'd';
+  if (number && (!whole_type || x->number.whole)) return true;
+  if (number) {
+    ac_diag *e = ac_error(j->d, AC0103, AC_NOLOC, "--arg %s: a whole number is due", text);
+    ac_help(j->d, e, "as 1000, -7, 0x3e8 or true: without a fraction or an exponent");
+    return false;
   }
   ac_diag *e = ac_error(j->d, AC0103, AC_NOLOC, "--arg %s: a number is due", text);
   ac_help(j->d, e, "such as --arg int32:7, --arg float:0.5, --arg 7, or --arg null for an address that is not given");

@@ -39,6 +39,8 @@ typedef struct {
 static bool refuse(const reader *r, const char *at, const char *what) {
   ac_diag *x = ac_error(r->d, AC0103, AC_NOLOC, "--tiling: %s at '%.40s'", what, at);
   ac_help(r->d, x, "write key=value,key=[1,2,3]: the fields of the tiling struct by name");
+  ac_help(r->d, x,
+          "a value is a whole number, as 1000, -7 or 0x3e8, one with a fraction, as 0.25 or 1e-5, or true or false");
   return false;
 }
 

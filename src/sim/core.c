@@ -15,14 +15,25 @@ struct acsim_worker {
   acsim_memory mem[ACSIM_MEMS];
 };
 
-acsim_block *acsim_here(const char *what) {
+acsim_at acsim_outside;
+
+static acsim_block *here(const char *what, acsim_at at) {
   if (acsim_self) return acsim_self;
-  fprintf(stderr, "simulator: %s was called outside of a kernel launch\n", what);
+  fprintf(stderr,
+          "simulator: %s was called outside of a kernel: what AscendC has is made and used in the kernel's function "
+          "and what that calls, "
+          "not by variables of the file nor by host code\n",
+          what);
+  acsim_outside = at;
   abort();
 }
 
+acsim_block *acsim_here(const char *what) {
+  return here(what, (acsim_at){0});
+}
+
 acsim_block *acsim_here_at(const char *what, acsim_at at) {
-  acsim_block *b = acsim_here(what);
+  acsim_block *b = here(what, at);
   b->seat->file = at.file;
   b->seat->line = at.line;
   return b;

@@ -225,6 +225,8 @@ extern _Thread_local acsim_session *acsim_current;
 
 /* The block that runs on this thread. An API call outside of a launch ends the program with a message. */
 acsim_block *acsim_here(const char *what);
+extern acsim_at
+    acsim_outside; /* of the call that ended the process because no kernel was running; no file: none did */
 acsim_block *acsim_here_at(const char *what, acsim_at at);
 
 /* core_perturb.c: n results of a function of the library, or of an instruction, when they are computed. */

@@ -202,11 +202,14 @@ static ac_diag *died(ac_arena *a, const ac_run_job *j, const ac_proc *p, double 
     return x;
   }
   if (p->signal) {
+    if (j->out->last_outside)
+      at = (ac_loc){.file = place(a, j->lib, bounded(a, j->out->last_file, sizeof j->out->last_file)),
+                    .line = j->out->last_line};
     ac_diag *x = ac_error(d, AC0803, at, "%s (signal %d) %s%s; %s", strsignal(p->signal), p->signal, where,
                           block_text(a, j), shapes);
     char *said = trimmed(a, p->err, p->err_len);
     if (*said) ac_help(d, x, "it said: %s", said);
-    ac_help(d, x, "%s", signal_help(p->signal));
+    if (!j->out->last_outside) ac_help(d, x, "%s", signal_help(p->signal));
     return x;
   }
   const ac_run_last *last = &j->out->last;
@@ -233,6 +236,7 @@ static void take_result(ac_arena *a, const ac_run_job *j, ac_sim_result *r) {
   r->block_dim = o->block_dim;
   r->tiling_key = o->tiling_key;
   r->tiling_bytes = o->tiling_bytes;
+  if (*o->tiling_partial) r->tiling_partial = bounded(a, o->tiling_partial, sizeof o->tiling_partial);
   r->workspace = o->workspace;
   r->ub_peak = o->ub_peak;
   for (int i = 0; i < ac_n_error_bounds && i < AC_RUN_BOUNDS; i++)

@@ -536,6 +536,11 @@ static void note(const acsim_seat *seat) {
   crash_record->crash_block = seat->block;
 }
 
+static void note_outside(void) {
+  note(&(acsim_seat){.file = acsim_outside.file, .line = acsim_outside.line});
+  crash_record->last_outside = true;
+}
+
 /* Shortly before the parent ends the run: the first block that does not wait for others. */
 static void on_alarm(int sig) {
   (void)sig;
@@ -551,11 +556,13 @@ static void on_crash(int sig, siginfo_t *info, void *context) {
   /* reads what the thread's block has noted, nothing else */
   // NOLINTNEXTLINE(bugprone-signal-handler)
   if (acsim_self) note(acsim_self->seat);
+  // NOLINTNEXTLINE(bugprone-signal-handler)
+  if (acsim_outside.file) note_outside();
   signal(sig, SIG_DFL); /* the instruction runs again and ends the process as it would have */
 }
 
 static void watch_crashes(ac_run_shared *o, double timeout) {
-  static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   crash_record = o;
   struct sigaction act = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   for (size_t i = 0; i < AC_COUNT(fatal); i++) sigaction(fatal[i], &act, NULL);

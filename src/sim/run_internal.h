@@ -87,6 +87,7 @@ typedef struct {
   ac_run_last last;    /* of a block that ended the process by itself */
   char last_file[300]; /* the last AscendC call of crash_block, or at the time limit of a block at work */
   int32_t last_line;
+  bool last_outside;  /* that call ended the process because no kernel was running */
   bool ok, late;      /* late: its blocks gave up at the deadline */
   int32_t problem;    /* 0; else ac_run_problem */
   char message[1000]; /* of the problem or the refusal */
@@ -98,6 +99,7 @@ typedef struct {
   bool bounded[AC_RUN_BOUNDS];              /* rows of ac_error_bounds */
   acsim_host_call call;
   uint8_t tiling[AC_RUN_TILING];
+  char tiling_partial[600];
   ac_run_time time;
 } ac_run_shared;
 typedef enum {

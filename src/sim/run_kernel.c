@@ -3,10 +3,13 @@
 #include "sim/core_internal.h"
 #include "sim/run_internal.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MAX_PARAMS = 256 };
+#define WHOLE_FORMS ", without a fraction or an exponent, as 1000, -7, 0x3e8 or true"
 
 typedef struct {
   const ac_run_job *j;
@@ -57,8 +60,8 @@ static void field_problem(const kernel *k, const ac_sim_field *f, const acsim_se
       snprintf(text, sizeof text, "%g", v->f);
     else
       snprintf(text, sizeof text, v->negative ? "%lld" : "%llu", (long long)v->i);
-    ac_run_problem_note(k->o, AC_RUN_ARGUMENTS, "tiling: %s does not fit field %s of %s, which is %s", text, f->path,
-                        name, r->type);
+    ac_run_problem_note(k->o, AC_RUN_ARGUMENTS, "tiling: %s does not fit field %s of %s, which is %s%s", text,
+                        f->path, name, r->type, v->whole ? "" : ": give a whole number" WHOLE_FORMS);
     break;
   }
   case ACSIM_SET_LENGTH:
@@ -106,6 +109,89 @@ static bool set_fields(const kernel *k, acsim_tiling_set_fn set) {
   return true;
 }
 
+/* ---- fields that were given in part ---- */
+
+/* A list of what nobody gave. */
+typedef struct {
+  char *to;
+  size_t n, at;
+} text;
+static AC_PRINTF(2, 3) void say(text *t, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = t->at < t->n ? vsnprintf(t->to + t->at, t->n - t->at, fmt, ap) : 0;
+  va_end(ap);
+  t->at += n > 0 ? (size_t)n : 0;
+}
+
+/* What is left of [from, from + n) that no option has set: 0 nothing, 1 a part, 2 all. Gaps narrower than `align` may be padding. */
+static int left_of(const uint8_t *is_set, int64_t from, int64_t n, int64_t align) {
+  int64_t gap = 0, widest = 0;
+  for (int64_t i = from; i < from + n; i++) {
+    gap = is_set[i] ? 0 : gap + 1;
+    if (gap > widest) widest = gap;
+  }
+  return widest == n ? 2 : widest >= align;
+}
+
+/* "a but for a.m, a.n": of a struct, whose members the options name. */
+static void left_of_struct(const kernel *k, const char *name, text *t) {
+  const char *between = " but for ";
+  size_t n = strlen(name);
+  say(t, "%s%s", t->at ? ", " : "", name);
+  for (int i = 0; i < k->l->n_fields; i++) {
+    const char *path = k->l->fields[i].path;
+    if (strncmp(path, name, n) != 0 || path[n] != '.') continue;
+    say(t, "%s%s", between, path);
+    between = ", ";
+  }
+}
+
+/* "a[2], a[4..7]" */
+static void left_of_array(const uint8_t *is_set, int64_t from, const acsim_set_result *r, const char *name, text *t) {
+  int64_t each = r->bytes / r->length, first = -1;
+  for (int64_t i = 0; i <= r->length; i++) {
+    int left = i < r->length ? left_of(is_set, from + i * each, each, r->align) : 0;
+    if (left == 2 && first < 0) first = i;
+    if (left == 2 || (first < 0 && !left)) continue;
+    if (first == i - 1) say(t, "%s%s[%lld]", t->at ? ", " : "", name, (long long)first);
+    if (first >= 0 && first < i - 1)
+      say(t, "%s%s[%lld..%lld]", t->at ? ", " : "", name, (long long)first, (long long)i - 1);
+    if (left == 1) say(t, "%s%s[%lld] in part", t->at ? ", " : "", name, (long long)i);
+    first = -1;
+  }
+}
+
+/* The options set two copies that differ in every byte: what is equal then is set. */
+static bool note_partial(const kernel *k, acsim_tiling_set_fn set, int64_t size) {
+  uint8_t *zeros = calloc(2, (size_t)size), *ones = zeros ? zeros + size : NULL;
+  if (!zeros) return true;
+  memset(ones, 0xff, (size_t)size);
+  ac_run_shared *o = k->o;
+  bool fits = true;
+  for (int copy = 0; copy < 2 && fits; copy++) {
+    memcpy(o->tiling, copy ? ones : zeros, (size_t)size);
+    fits = set_fields(k, set);
+    memcpy(copy ? ones : zeros, o->tiling, (size_t)size);
+  }
+  for (int64_t i = 0; i < size; i++) zeros[i] = zeros[i] == ones[i]; /* from here on: is it set? */
+  text t = {o->tiling_partial, sizeof o->tiling_partial, 0};
+  for (const char *const *f = k->l->known_fields; fits && f && *f; f++) {
+    acsim_set_result r = {.status = ACSIM_SET_NO_FIELD};
+    set(o->tiling, *f, NULL, 0, &r);
+    if (!r.at || r.bytes <= 0 || r.length <= 0) continue;
+    int64_t from = (uint8_t *)r.at - o->tiling;
+    if (from < 0 || from + r.bytes > size || left_of(zeros, from, r.bytes, r.align) != 1) continue;
+    if (r.status == ACSIM_SET_STRUCT)
+      left_of_struct(k, *f, &t);
+    else
+      left_of_array(zeros, from, &r, *f, &t);
+  }
+  if (t.at >= t.n) memcpy(t.to + t.n - 4, "...", 4);
+  free(zeros);
+  return fits;
+}
+
 /* Leaves the tiling data in the shared result. */
 static bool make_tiling(kernel *k, void *h) {
   ac_run_shared *o = k->o;
@@ -121,6 +207,7 @@ static bool make_tiling(kernel *k, void *h) {
     return false;
   }
   if (!k->l->tiling) {
+    if (size && k->l->n_fields && !note_partial(k, set, size)) return false;
     if (size) init(o->tiling);
     return set_fields(k, set);
   }
@@ -148,13 +235,13 @@ static bool whole_fits(const acsim_param *p, const ac_sim_number *v) {
 static bool scalar(kernel *k, int i) {
   const acsim_param *p = &k->param[i];
   const ac_sim_karg *x = &k->l->args[i];
-  char wants[120];
+  char wants[220];
   if (x->kind != AC_KARG_NUMBER) {
     snprintf(wants, sizeof wants, "a number (--arg %s:VALUE)", p->type);
     return misfit(k, i, wants);
   }
   if (p->kind == ACSIM_PARAM_INTEGER && !whole_fits(p, &x->number)) {
-    snprintf(wants, sizeof wants, "an integer that fits %s", p->type);
+    snprintf(wants, sizeof wants, "an integer that fits %s%s", p->type, x->number.whole ? "" : WHOLE_FORMS);
     return misfit(k, i, wants);
   }
   k->arg[i].i = x->number.i;

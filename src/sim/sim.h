@@ -222,6 +222,8 @@ typedef struct {
   ac_sim_time time;
   ac_strvec bounded; /* functions that ran whose results --perturb would move */
   const char *said;  /* what the kernel and the host code printed; NULL: nothing */
+  /* fields of its tiling data that were given in part, as "a[2..3], b but for b.n"; NULL: none */
+  const char *tiling_partial;
 } ac_sim_result;
 /* Runs host tiling, then the blocks. False when the child could not be run or died (diagnostics say how: signal, time-out, memory). */
 bool ac_sim_run(ac_arena *a, const ac_sim_lib *lib, ac_sim_tensor *tensors, int n, const ac_sim_attr *attrs,

@@ -59,6 +59,19 @@ run 0 'not given, so as they begin: alpha' "$add" $io --tiling totalLength=2048 
 py "assert read('z.npy')[1] == [i * 0.5 for i in range(2048)]"
 run 0 '' "$add" $io --workspace 1024 --tiling 'totalLength=2048,tileNum=8,alpha[1]=2' --order reverse --threads 1
 py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
+# ... of what is given in part: elements, members
+run 0 'not given, so as they begin: alpha\[0\]$' "$add" $io --tiling 'totalLength=2048,tileNum=8,alpha[1]=2'
+run 0 'not given, so as they begin: alpha\[1\]$' "$add" $io --tiling 'totalLength=2048,tileNum=8,alpha=[2]'
+cat >odd.cpp <<'TEXT'
+#include "kernel_operator.h"
+struct Part { int32_t m, n; bool last; };
+struct OddTiling { int64_t all; Part one, whole; Part many[3]; uint16_t rows[2][3]; float f[8]; };
+extern "C" __global__ __aicore__ void parts(GM_ADDR x, OddTiling t) {}
+TEXT
+run 0 'as they begin: one but for one.m, one.last, many\[0\], many\[1\] in part, many\[2\], rows\[0\], rows\[1\] in part, f\[0..1\], f\[4..7\]$' \
+  odd.cpp --in x.npy --blocks 1 \
+  --tiling 'all=1,one.m=2,one.last=1,whole.m=1,whole.n=2,whole.last=true,many[1].n=3,rows[1][2]=4,f[2]=1,f[3]=2'
+run 0 'OddTiling; not given, so as they begin: one, whole, many, rows, f$' odd.cpp --in x.npy --blocks 1 --tiling all=1
 printf '\000\010\000\000\004\000\000\000\000\000\000\000\000\000\000\100' >tiling.bin
 run 0 '16 bytes' "$add" $io --tiling tiling.bin
 py "assert read('z.npy')[1] == [i * 0.5 + 2 for i in range(2048)]"
@@ -72,6 +85,9 @@ rm -f z.npy
 run 2 "did you mean 'tileNum'" "$add" $io --tiling totalLength=2048,tilenum=4
 run 2 '65536 does not fit field tileNum' "$add" $io --tiling totalLength=2048,tileNum=65536
 run 2 '0.5 does not fit field tileNum' "$add" $io --tiling totalLength=2048,tileNum=0.5
+run 2 '1000 does not fit field tileNum.*: give a whole number, without a fraction or an exponent, as 1000, -7, 0x3e8 or true' "$add" $io \
+  --tiling totalLength=2048,tileNum=1e3
+run 2 'as 1000, -7 or 0x3e8, one with a fraction, as 0.25 or 1e-5' "$add" $io --tiling totalLength=2k
 run 2 '3 values for field alpha' "$add" $io --tiling totalLength=2048,alpha=[1,2,3]
 run 2 'one file or fields, not both' "$add" $io --tiling npy.py --tiling x=1
 printf 'abc' >short.bin
@@ -135,6 +151,9 @@ over inf --target ascend310p3 --half-overflow inf
 run 2 'half-overflow is inf or saturate' "$k/launch.cpp" --half-overflow wrap
 run 2 'argument 3 of .*wants a number' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --in y.npy --arg 1 --blocks 2
 run 2 'wants an integer that fits long' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --arg 0.5 --arg 1 --blocks 2
+run 2 'wants an integer that fits long int, without a fraction or an exponent, as 1000, -7, 0x3e8' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --arg 1e3 --arg 1 --blocks 2
+run 2 '--arg int64:1e3: a whole number is due' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --out z.npy:float32:2048 --arg int64:1e3 --arg 1 --blocks 2
+run 2 'as 1048576 or 0x100000' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --workspace 1e6 --arg 1 --arg 1 --blocks 2
 run 2 'wants an address' "$k/launch.cpp" --entry 'shift<float>' --in x.npy --arg 3 --arg 1024 --arg 1 --blocks 2
 run 0 '8 bytes, Shape' "$k/launch.cpp" --entry by_shape --in x.npy --out z.npy:float32:2048 --tiling rows=32,columns=32 --arg true \
   --tiling-key 7 --blocks 2
@@ -277,6 +296,18 @@ if [ "$(uname -m)" = x86_64 ]; then # elsewhere the quotient may be 0
 fi
 run 1 'the code stopped itself with __builtin_trap()' "$k/ends.cpp" --entry traps --in x.npy --blocks 1
 if grep -q 'a pointer was used' out; then exit 1; fi
+
+# ... and what is made outside of any kernel: its own line
+cat >early.cpp <<'TEXT'
+#include "kernel_operator.h"
+namespace n {
+static AscendC::TPipe pipe;
+}
+extern "C" __global__ __aicore__ void early(GM_ADDR x) {}
+TEXT
+run 1 'early.cpp:3: error.AC0803.: Aborted' early.cpp --in x.npy --blocks 1
+grep -q 'TPipe was called outside of a kernel: what AscendC has is made and used in the kernel' out
+if grep -q 'abort()' out; then exit 1; fi
 
 # ---- what the compiler refuses: the entry's form is named only where it is about the entry
 echo '#error "No space left on device"' | cat - "$k/endless.cpp" >full.cpp

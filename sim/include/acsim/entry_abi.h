@@ -44,6 +44,8 @@ typedef struct {
   int32_t value;  /* index of the one that does not fit */
   int64_t length; /* elements of the field */
   char type[96];  /* of an element */
+  void *at;       /* the field */
+  int64_t bytes, align; /* of all of it */
 } acsim_set_result;
 
 /* The number of parameters; fills at most `most` of them. */

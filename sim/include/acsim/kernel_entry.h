@@ -143,9 +143,15 @@ template <class T> T number(const acsim_number &v) {
   else
     return static_cast<T>(v.i);
 }
+template <class T> void where(T &to, acsim_set_result *r) {
+  r->at = const_cast<void *>(static_cast<const volatile void *>(__builtin_addressof(to)));
+  r->bytes = sizeof to;
+  r->align = alignof(T);
+}
 template <class T> void store(T &to, const acsim_number *v, int n, acsim_set_result *r) {
   spell<T>(r->type, sizeof r->type);
   r->length = 1;
+  where(to, r);
   if constexpr (is_float<T> || is_integer<T>::value) {
     if (n != 1) {
       r->status = ACSIM_SET_LENGTH;
@@ -161,13 +167,13 @@ template <class T> void store(T &to, const acsim_number *v, int n, acsim_set_res
 }
 template <class T, decltype(sizeof 0) N> void store(T (&to)[N], const acsim_number *v, int n, acsim_set_result *r) {
   spell<T>(r->type, sizeof r->type);
-  r->length = N;
   r->status = n > static_cast<long>(N) ? ACSIM_SET_LENGTH : ACSIM_SET_OK;
   for (int i = 0; i < n && r->status == ACSIM_SET_OK; i++) {
     store(to[i], v + i, 1, r);
-    r->length = N;
     r->value = i;
   }
+  r->length = N;
+  where(to, r);
 }
 /* The field exists and may be named: */
 template <class F, class T>

@@ -122,6 +122,7 @@ template <typename N, typename... R> launch_grid grid(N blocks, const R &...) {
   return {static_cast<uint32_t>(blocks)};
 }
 template <typename F, typename... P> void operator%(void (*kernel)(P...), launch_call<F> call) {
+  acsim_icpu_kernel(reinterpret_cast<const void *>(kernel));
   run_blocks("<<<>>>", call.blocks, [&]() { call.with(kernel); });
 }
 } // namespace acsim

@@ -456,6 +456,13 @@ const char *ac_build_launch_source(ac_builder *b, const ac_sources *c, ac_strvec
   return ac_write_file(copy, text, strlen(text), b->d) ? copy : NULL;
 }
 
+/* Which functions of a library with host code are the kernels': run_reach.c. */
+void ac_build_reach_args(const ac_builder *b, ac_strvec *v) {
+  if (!b->host_code) return;
+  ac_push(b->a, v, "-ffunction-sections");
+  ac_push(b->a, v, "-Wl,--emit-relocs");
+}
+
 void ac_build_chip_args(const ac_builder *b, ac_strvec *v) {
   const ac_chip *c = b->s->chip;
   ac_push(b->a, v, ac_sprintf(b->a, "-D__NPU_ARCH__=%d", c->npu_arch));
@@ -483,6 +490,7 @@ static const char *compile_kernel(ac_builder *b, const ac_sources *c, const char
   if (b->s->form == AC_SIM_DIRECT) /* its exported functions carry no visibility of their own */
     ac_push(a, &args, "-fvisibility=default");
   ac_build_chip_args(b, &args);
+  ac_build_reach_args(b, &args);
   const char *own = described ? strstr(described, "//@ struct ") : NULL;
   if (own) {
     own += strlen("//@ struct ");
@@ -528,6 +536,7 @@ static bool column_wanted(const ac_builder *b, const char *column) {
 
 static bool build_kernels(ac_builder *b, ac_sim_lib *lib, const char *described) {
   ac_sources c = ac_sources_of(b->a, b->s->kernel_src, NULL, b->s->include_dirs);
+  b->host_code = b->s->form == AC_SIM_MSOPGEN && ac_launches_in(&c, ac_absolute(b->a, b->s->kernel_src));
   bool per_column = false;
   for (size_t i = 0; i < ac_map_len(c.seen); i++)
     per_column = per_column || strstr(ac_map_value(c.seen, i), "DTYPE_");
@@ -584,13 +593,14 @@ static ac_sim_lib *build_all(ac_builder *b) {
     lib->kernel_so = AC_NEW(b->a, const char *);
     lib->n_kernels = 1;
     if (!(lib->kernel_so[0] = ac_build_kernel(b))) return NULL;
-    lib->sandbox_missing = b->missing;
     lib->host_code = b->host_code;
+    lib->sandbox_missing = b->missing;
     return lib;
   }
   const char *described = NULL;
   if (b->s->form == AC_SIM_MSOPGEN && !build_host(b, lib, &described)) return NULL;
   if (!build_kernels(b, lib, described)) return NULL;
+  lib->host_code = b->host_code;
   lib->sandbox_missing = b->missing;
   return lib;
 }

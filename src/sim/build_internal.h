@@ -27,6 +27,7 @@ typedef struct {
 /* Arguments that shape the result. Paths are left out: they differ from machine to machine, the result does not. */
 void ac_build_args(const ac_builder *b, ac_strvec *v, bool std);
 void ac_build_chip_args(const ac_builder *b, ac_strvec *v);
+void ac_build_reach_args(const ac_builder *b, ac_strvec *v);
 /* Of everything that the result depends on: sources, headers, compiler, arguments, `extra`. */
 char *ac_build_key(ac_builder *b, const ac_sources *c, const ac_strvec *args, const char *extra);
 /* Runs the compiler in the sandbox on `source`; the library lands at `final` at once or not at all. `shown`: its name in messages. */

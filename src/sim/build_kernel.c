@@ -65,6 +65,7 @@ const char *ac_build_kernel(ac_builder *b) {
   ac_build_chip_args(b, &args);
   ac_push(a, &args, "-DACSIM_TILING_PLAIN=1");
   if (c.std) ac_push(a, &args, "-DACSIM_KERNEL_STL=1");
+  ac_build_reach_args(b, &args);
   if (c.std) ac_push(a, &args, "-DACSIM_HOST_STL=1"); /* a file that launches its kernels has host code in it */
   const ac_strvec plain = args; /* of the headers: what is pushed from here on lies behind its end */
   for (size_t i = 0; b->s->defines && b->s->defines[i]; i++)

@@ -467,6 +467,12 @@ void acsim_icpu_run(const char *name, uint32_t blocks, void (*call)(void *), voi
   }
   acsim_launch(acsim_current, blocks, acsim_current->key, call, user);
 }
+void acsim_icpu_kernel(const void *kernel) {
+  acsim_session *s = acsim_current;
+  for (int i = 0; s && i < s->n_kernels; i++)
+    if (s->kernels[i] == kernel) return;
+  if (s && s->n_kernels < SESSION_KERNELS) s->kernels[s->n_kernels++] = kernel;
+}
 void acsim_icpu_tiling_key(uint64_t key) {
   if (acsim_current) acsim_current->key = key;
 }

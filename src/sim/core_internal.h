@@ -103,7 +103,7 @@ typedef struct {
 
 /* ---- a block ---- */
 
-enum { EVENT_KINDS = 35, EVENT_IDS = 8, CROSS_FLAGS = 16 };
+enum { EVENT_KINDS = 35, EVENT_IDS = 8, CROSS_FLAGS = 16, SESSION_KERNELS = 64 };
 typedef struct acsim_worker acsim_worker;
 typedef struct acsim_wait acsim_wait;
 typedef struct acsim_sync acsim_sync;
@@ -194,6 +194,8 @@ struct acsim_session {
   acsim_collector faults;
   int64_t ub_peak, blocks_run, block_dim;
   uint64_t key;
+  const void *kernels[SESSION_KERNELS]; /* that host code of a file launched by <<<>>>, each once */
+  int n_kernels;
   bool finished;
   /* the running launch */
   pthread_mutex_t lock;

@@ -447,9 +447,9 @@ static int run_msopgen(const ac_run_job *j) {
   e.args[n + 1] = o->tiling;
   o->stage = AC_STAGE_BLOCKS;
   acsim_set_schedule_mode(s, (int)o->call.schedule_mode);
-  ac_run_globals *globals = ac_run_globals_open(h, true);
+  ac_run_globals *globals = ac_run_globals_open(h, !j->lib->host_code, false);
   acsim_launch(s, o->block_dim, (uint64_t)o->tiling_key, call_entry, &e);
-  ac_run_globals_close(globals, s);
+  ac_run_globals_close(globals, s, (const void *)(uintptr_t)e.run);
   if (shapes) take_shapes(j, s, shapes);
   ac_run_session_close(j, s);
   return 0;

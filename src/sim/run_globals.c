@@ -3,12 +3,10 @@
  * those; on the device no core sees what another one writes there but by chance: documents give global memory and UB as the only places for data (asc-devkit
  * docs/zh, abstract hardware architecture), and a variable of the file is neither. */
 #include "sim/core_internal.h"
-#include "sim/run_internal.h"
+#include "sim/run_elf.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -58,36 +56,29 @@ typedef struct {
   bool each; /* thread_local: `at` is NULL, since every thread has its own */
 } variable;
 struct ac_run_globals {
-  void *file; /* the library as it lies on the disk */
-  size_t size;
+  ac_elf elf;
+  uintptr_t base; /* where it is loaded */
   AC_VEC(variable) variables;
   ac_arena *arena;
   bool device_only;
 };
-typedef struct {
-  const ElfW(Shdr) * section;
-  const ElfW(Sym) * symbols;
-  size_t n;
-  const char *names;
-} table;
-
-static const void *at(const ac_run_globals *g, uint64_t offset, uint64_t bytes) {
+const void *ac_elf_at(const ac_elf *g, uint64_t offset, uint64_t bytes) {
   return offset <= g->size && bytes <= g->size - offset ? (const uint8_t *)g->file + offset : NULL;
 }
-static const ElfW(Shdr) * sections(const ac_run_globals *g, size_t *n) {
-  const ElfW(Ehdr) *e = at(g, 0, sizeof *e);
+const ElfW(Shdr) * ac_elf_sections(const ac_elf *g, size_t *n) {
+  const ElfW(Ehdr) *e = ac_elf_at(g, 0, sizeof *e);
   *n = e && !memcmp(e->e_ident, ELFMAG, SELFMAG) ? e->e_shnum : 0;
-  return *n ? at(g, e->e_shoff, *n * sizeof(ElfW(Shdr))) : NULL;
+  return *n ? ac_elf_at(g, e->e_shoff, *n * sizeof(ElfW(Shdr))) : NULL;
 }
-static bool find_table(const ac_run_globals *g, uint32_t type, table *t) {
+bool ac_elf_find_table(const ac_elf *g, uint32_t type, ac_elf_table *t) {
   size_t n;
-  const ElfW(Shdr) *s = sections(g, &n);
-  *t = (table){s, NULL, 0, NULL};
+  const ElfW(Shdr) *s = ac_elf_sections(g, &n);
+  *t = (ac_elf_table){s, NULL, 0, NULL};
   for (size_t i = 0; s && i < n; i++) {
     if (s[i].sh_type != type || s[i].sh_link >= n) continue;
     const ElfW(Shdr) *names = &s[s[i].sh_link];
-    t->symbols = at(g, s[i].sh_offset, s[i].sh_size);
-    t->names = at(g, names->sh_offset, names->sh_size);
+    t->symbols = ac_elf_at(g, s[i].sh_offset, s[i].sh_size);
+    t->names = ac_elf_at(g, names->sh_offset, names->sh_size);
     t->n = s[i].sh_size / sizeof(ElfW(Sym));
   }
   return t->symbols && t->names;
@@ -124,13 +115,13 @@ static bool add_thread_local(ac_run_globals *g, const ElfW(Sym) * v, const char 
 
 /* Variables that can be written: not the tables of addresses that the loader fills in. */
 static void find_variables(ac_run_globals *g, uintptr_t base) {
-  table t;
+  ac_elf_table t;
   size_t n;
-  const ElfW(Shdr) *s = sections(g, &n);
-  if (!find_table(g, SHT_SYMTAB, &t)) return;
-  const ElfW(Ehdr) *e = g->file;
+  const ElfW(Shdr) *s = ac_elf_sections(&g->elf, &n);
+  if (!ac_elf_find_table(&g->elf, SHT_SYMTAB, &t)) return;
+  const ElfW(Ehdr) *e = g->elf.file;
   if (e->e_shstrndx >= n) return;
-  const char *section_names = at(g, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size);
+  const char *section_names = ac_elf_at(&g->elf, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size);
   for (size_t i = 0; section_names && i < t.n; i++) {
     const ElfW(Sym) *v = &t.symbols[i];
     const char *name = t.names + v->st_name;
@@ -150,7 +141,7 @@ static void find_variables(ac_run_globals *g, uintptr_t base) {
   }
 }
 
-ac_run_globals *ac_run_globals_open(void *library, bool device_only) {
+ac_run_globals *ac_run_globals_open(void *library, bool device_only, bool launcher) {
   struct link_map *m = NULL;
   if (dlinfo(library, RTLD_DI_LINKMAP, &m)) return NULL;
   int fd = open(m->l_name, O_RDONLY | O_CLOEXEC);
@@ -164,8 +155,8 @@ ac_run_globals *ac_run_globals_open(void *library, bool device_only) {
   if (file == MAP_FAILED) return NULL;
   ac_arena *a = ac_arena_new();
   ac_run_globals *g = AC_NEW(a, ac_run_globals);
-  *g = (ac_run_globals){.file = file, .size = (size_t)st.st_size, .arena = a, .device_only = device_only};
-  find_variables(g, m->l_addr);
+  *g = (ac_run_globals){.elf = {file, (size_t)st.st_size}, .base = m->l_addr, .arena = a, .device_only = device_only};
+  if (!launcher) find_variables(g, m->l_addr); /* a launcher is the host's, and may write them */
   return g;
 }
 
@@ -187,23 +178,39 @@ static const char *written(ac_arena *a, const char *symbol, const char **use) {
   return plain_name(a, symbol);
 }
 
-static void report_functions(const ac_run_globals *g, acsim_session *s) {
-  table t;
-  if (!find_table(g, SHT_DYNSYM, &t)) return;
-  for (size_t i = 1; i < t.n; i++) {
-    const char *name = t.names + t.symbols[i].st_name;
-    bool known = t.symbols[i].st_shndx != SHN_UNDEF || ELF64_ST_BIND(t.symbols[i].st_info) == STB_WEAK ||
-                 !strncmp(name, "acsim_", 6) || !strncmp(name, "__", 2) || !strncmp(name, "_Unwind_", 8);
-    for (size_t k = 0; k < AC_COUNT(of_compiler); k++) known = known || !strcmp(name, of_compiler[k]);
-    if (known) continue;
-    const char *use, *shown = written(g->arena, name, &use);
-    acsim_fault_pair(s, NULL, "host-function", (acsim_at){name, 0}, (acsim_at){NULL, (int)i} /* each by itself */,
-                     "the file of the kernel calls %s, which is in the host's library and not on the device: %s%s",
-                     shown, use ? "use " : "AscendC has no such function", use ? use : "");
-  }
+static bool has_device(const char *name) {
+  bool has = !strncmp(name, "acsim_", 6) || !strncmp(name, "__", 2) || !strncmp(name, "_Unwind_", 8);
+  for (size_t k = 0; k < AC_COUNT(of_compiler); k++) has = has || !strcmp(name, of_compiler[k]);
+  return has;
 }
 
-void ac_run_globals_close(ac_run_globals *g, acsim_session *s) {
+static void report_function(const ac_run_globals *g, acsim_session *s, const char *who, const char *name, int i) {
+  if (has_device(name)) return;
+  const char *use, *shown = written(g->arena, name, &use);
+  acsim_fault_pair(s, NULL, "host-function", (acsim_at){name, 0}, (acsim_at){NULL, i} /* each by itself */,
+                   "%s calls %s, which is in the host's library and not on the device: %s%s", who, shown,
+                   use ? "use " : "AscendC has no such function", use ? use : "");
+}
+
+static void report_functions(const ac_run_globals *g, acsim_session *s) {
+  ac_elf_table t;
+  if (!ac_elf_find_table(&g->elf, SHT_DYNSYM, &t)) return;
+  for (size_t i = 1; i < t.n; i++)
+    if (t.symbols[i].st_shndx == SHN_UNDEF && ELF64_ST_BIND(t.symbols[i].st_info) != STB_WEAK)
+      report_function(g, s, "the file of the kernel", t.names + t.symbols[i].st_name, (int)i);
+}
+
+/* In a file with host code: of the functions that the blocks run. */
+static void report_reached(const ac_run_globals *g, acsim_session *s, const void *entry) {
+  uint64_t *roots = AC_NEW_N(g->arena, uint64_t, s->n_kernels + 1);
+  size_t n = 0;
+  if (entry) roots[n++] = (uintptr_t)entry - g->base;
+  for (int i = 0; i < s->n_kernels; i++) roots[n++] = (uintptr_t)s->kernels[i] - g->base;
+  ac_strvec names = ac_elf_reached(g->arena, &g->elf, roots, n);
+  for (size_t i = 0; i < names.len; i++) report_function(g, s, "a kernel", names.data[i], (int)i);
+}
+
+void ac_run_globals_close(ac_run_globals *g, acsim_session *s, const void *entry) {
   if (!g) return;
   for (size_t i = 0; i < g->variables.len; i++) {
     variable *v = &g->variables.data[i];
@@ -224,7 +231,10 @@ void ac_run_globals_close(ac_run_globals *g, acsim_session *s) {
           v->name, v->bytes);
     free(v->before);
   }
-  if (g->device_only) report_functions(g, s);
-  munmap(g->file, g->size);
+  if (g->device_only)
+    report_functions(g, s);
+  else
+    report_reached(g, s, entry);
+  munmap(g->elf.file, g->elf.size);
   ac_arena_free(g->arena);
 }

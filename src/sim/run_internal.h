@@ -149,14 +149,15 @@ AC_PRINTF(3, 4) int ac_run_problem_note(ac_run_shared *o, ac_run_problem p, cons
 void *ac_run_load(ac_run_shared *o, const char *so);
 /* run_constants.c. What the kernel's library holds of constants may be read as global memory. */
 void ac_run_add_constants(acsim_session *s, void *library);
-/* run_globals.c. Around the launches: which variables of the library's file they write; and, where it has no host code in it, which functions of
- * the host it calls. NULL: its file cannot be read. */
+/* run_globals.c. Around the launches: which variables of the library's file they write (not asked of a host function that launches kernels); and
+ * which functions of the host it calls: all of the file, or where that has host code, too, what the kernels reach. NULL: its file cannot be read. */
 typedef struct ac_run_globals ac_run_globals;
-ac_run_globals *ac_run_globals_open(void *library, bool device_only);
+ac_run_globals *ac_run_globals_open(void *library, bool device_only, bool launcher);
 /* run_symbol.c: the file and line of a fault of which only the symbol is known, where the kernel's sources have one place of it; else none. In the
  * parent: the child may not read them. */
 void ac_run_symbol_place(ac_arena *a, const ac_sim_spec *spec, const char *symbol, ac_sim_fault *f);
-void ac_run_globals_close(ac_run_globals *g, acsim_session *s);
+/* `entry`: of the kernel, where it was run by itself. */
+void ac_run_globals_close(ac_run_globals *g, acsim_session *s, const void *entry);
 /* Zero pages that cost nothing until touched; NULL for none, or with the problem noted. */
 void *ac_run_map(ac_run_shared *o, int64_t bytes);
 

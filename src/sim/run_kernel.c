@@ -332,14 +332,15 @@ int ac_run_kernel_child(const ac_run_job *j) {
   ac_run_add_constants(k.s, h);
   if (!match(&k)) return 0;
   o->stage = AC_STAGE_BLOCKS;
-  ac_run_globals *globals = j->launch->launcher ? NULL : ac_run_globals_open(h, !j->lib->host_code);
+  bool launcher = j->launch->launcher;
+  ac_run_globals *globals = ac_run_globals_open(h, !j->lib->host_code && !launcher, launcher);
   acsim_set_tiling_key(k.s, j->launch->tiling_key);
-  if (j->launch->launcher)
+  if (launcher)
     k.run(k.arg);
   else
     acsim_launch(k.s, j->launch->blocks, j->launch->tiling_key, one_block, &k);
   o->block_dim = acsim_last_block_dim(k.s);
-  ac_run_globals_close(globals, k.s);
+  ac_run_globals_close(globals, k.s, launcher ? NULL : (const void *)(uintptr_t)k.run);
   ac_run_session_close(j, k.s);
   return 0;
 }

@@ -215,6 +215,19 @@ py "assert read('z.npy')[1] == [max(i - 1000.0, 0.25 * (i - 1000.0)) for i in ra
 run 1 'no attribute slop' "$f" --in n.npy --out z.npy:float32:2047 --arg slop=0.25
 run 2 'attributes, by name' "$f" --in n.npy --out z.npy:float32:2047 --arg 0.25
 run 2 'no such operator' "$f" --entry Relu --in n.npy --out z.npy:float32:2047
+# host code beside the kernel, which launches it: only what the kernel calls counts
+cp -r "$f" host && chmod -R u+w host
+cat >>host/op_kernel/relu_tail.cpp <<'TEXT'
+extern "C" void *malloc(unsigned long);
+extern "C" double cos(double);
+extern "C" void launch(uint32_t blocks, void *stream, GM_ADDR x) {
+  relu_tail<<<blocks, nullptr, stream>>>(x, (GM_ADDR)malloc(8), nullptr, nullptr);
+}
+TEXT
+run 0 'y: float32, 2047 elements' host --in n.npy --out z.npy:float32:2047 --arg slope=0.25
+sed -i 's/slope_ = slope;/slope_ = slope + 0.0f * (float)cos(slope);/; 1i extern "C" double cos(double);' host/op_kernel/relu_tail.cpp
+run 1 'host-function: a kernel calls cos, ' host --in n.npy --out z.npy:float32:2047 --arg slope=0.25
+if grep -q malloc out; then exit 1; fi
 # its tiling code decides the launch: what would be ignored is refused
 for own in '--blocks 3' '--tiling a=3' '--tiling-key 2'; do
   # shellcheck disable=SC2086

@@ -1,8 +1,8 @@
 /* Kernels that call the host's library or keep values in variables of their file: faults; what looks like it and is none: silent. */
 #include "host_support.h"
 
-static void check(const char *file, const char *entry, const char *kind, const char *const *texts, const int *lines,
-                  size_t n_texts) {
+static void check_as(bool launcher, const char *file, const char *entry, const char *kind, const char *const *texts,
+                     const int *lines, size_t n_texts) {
   ac_sim_spec spec = {.form = AC_SIM_KERNEL,
                       .op = entry,
                       .opt = true,
@@ -14,7 +14,7 @@ static void check(const char *file, const char *entry, const char *kind, const c
   ac_sim_tensor y = {
       .name = "y", .dtype = AC_F32, .rank = 1, .shape = {8}, .bytes = 32, .output = true, .data = ac_sim_alloc(32)};
   const ac_sim_karg args[] = {{.kind = AC_KARG_TENSOR, .tensor = 0}, {.kind = AC_KARG_NUMBER, .number = {.f = 2}}};
-  ac_sim_launch l = {.args = args, .n_args = 2, .blocks = 1};
+  ac_sim_launch l = {.args = args, .n_args = 2, .blocks = 1, .launcher = launcher};
   ac_sim_result r;
   bool ok = ac_sim_run_kernel(a, lib, &y, 1, &l, NULL, &r, &d);
   if (!ok) ac_diags_print(&d, stderr, false);
@@ -33,6 +33,10 @@ static void check(const char *file, const char *entry, const char *kind, const c
   if (found != n_texts) fail_msg("%s: %zu of %zu messages are there", entry, found, n_texts);
   assert_int_equal(r.faults.len, n_texts);
   ac_sim_dealloc(y.data, 32);
+}
+static void check(const char *file, const char *entry, const char *kind, const char *const *texts, const int *lines,
+                  size_t n_texts) {
+  check_as(false, file, entry, kind, texts, lines, n_texts);
 }
 static void none(void **state) {
   (void)state;
@@ -60,7 +64,18 @@ static void functions(void **state) {
                                         "calls operator delete[],", "calls std::__throw_length_error,"};
   static const int places[5] = {0};
   check("host_objects.cpp", "of_objects", "host-function", objects, places, 5);
+}
+/* Files that launch their kernels: what the kernels reach, by whatever way, and nothing of the host's part. */
+static void functions_beside_host_code(void **state) {
+  (void)state;
+  static const char *const inside[] = {"a kernel calls expf, which is in the host's library"},
+                           *const table[] = {"a kernel calls tanhf,"}, *const method[] = {"a kernel calls cos,"};
+  static const int unknown[] = {0}, tanhs[] = {16}, cosines[] = {23};
   check("host_and_kernel.cpp", "plain", NULL, NULL, NULL, 0);
+  check("host_and_kernel.cpp", "exponent", "host-function", inside, unknown, 1);
+  check("host_and_kernel.cpp", "reaches<1>", "host-function", table, tanhs, 1);
+  check("host_and_kernel.cpp", "virtual_cosine", "host-function", method, cosines, 1);
+  check_as(true, "host_and_kernel.cpp", "launch", "host-function", table, tanhs, 1);
 }
 /* A plain pointer behind the tensor's end, on its last page. */
 static void behind_the_end(void **state) {
@@ -81,7 +96,8 @@ static void own_checks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest t[] = {cmocka_unit_test(none), cmocka_unit_test(variables), cmocka_unit_test(functions),
+  const struct CMUnitTest t[] = {cmocka_unit_test(none),       cmocka_unit_test(variables),
+                                 cmocka_unit_test(functions),  cmocka_unit_test(functions_beside_host_code),
                                  cmocka_unit_test(own_checks), cmocka_unit_test(behind_the_end)};
   return cmocka_run_group_tests(t, setup, teardown);
 }

@@ -372,6 +372,8 @@ uint16_t acsim_double_to_bf16(double d);
 /* ICPU_RUN_KF: runs call(user) for every block on the current session. */
 void acsim_icpu_run(const char *name, uint32_t blocks, void (*call)(void *), void *user);
 void acsim_icpu_tiling_key(uint64_t key);
+/* The function that the next launch runs, where the source names it. */
+void acsim_icpu_kernel(const void *kernel);
 
 #ifdef __cplusplus
 }

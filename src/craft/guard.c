@@ -97,6 +97,11 @@ static const char *own_name(guard *g, const char *what) {
   return ac_sprintf(g->k->a, "ask%d_%s", g->number, what);
 }
 
+/* How many elements of the tensor were written; a parameter of the kernel may have the tensor's name, and means something else. */
+static const char *count_name(guard *g, const char *tensor) {
+  return own_name(g, ac_sprintf(g->k->a, "count_%s", tensor));
+}
+
 /* NULL: it depends on data. */
 static ac_cexpr *expr(guard *g, const ac_sknode *n) {
   static const ac_cop ops[] = {[AC_SK_ADD] = AC_OP_ADD,
@@ -297,7 +302,7 @@ static void access(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
   }
   if (g->bounds) inside(g, s, &r, to);
   if (a->store && g->counted[t]) {
-    const char *n = own_name(g, g->k->tensors.data[t].name);
+    const char *n = count_name(g, g->k->tensors.data[t].name);
     assign(g, to, n, binary(g, AC_OP_ADD, name_of(g, n), r.elements));
   }
 }
@@ -414,7 +419,7 @@ static void start(guard *g) {
   g->uncounted = AC_NEW_N(k->a, bool, k->tensors.len + 1);
   for (int i = 0; i < g->fn->n_slots; i++) g->names[i] = ac_sprintf(k->a, "ask%d_v%d", g->number, i);
   for (int i = 0; i < f->n_params; i++) {
-    g->names[i] = own_name(g, f->params[i].name);
+    g->names[i] = own_name(g, ac_sprintf(k->a, "arg_%s", f->params[i].name));
     g->data[i] = f->params[i].type != AC_CT_INT;
   }
   while (spread(g, g->fn->body, false)) {
@@ -431,7 +436,7 @@ static void check_counts(guard *g, ac_cstmt ***tail) {
   for (size_t t = 0; t < g->k->tensors.len; t++) {
     if (!g->counted[t]) continue;
     const char *name = g->k->tensors.data[t].name;
-    ac_cexpr *n = numel(g, (int)t), *args[] = {name_of(g, own_name(g, name)), n};
+    ac_cexpr *n = numel(g, (int)t), *args[] = {name_of(g, count_name(g, name)), n};
     refuse_if(g, tail, binary(g, AC_OP_LT, args[0], n),
               ac_sprintf(g->k->a, "line %d: this launch writes {} elements of '%s', which has {}",
                          g->launch->of->loc.line, name),
@@ -477,7 +482,7 @@ static void one_launch(guard *g) {
   for (int i = 0; i < g->fn->f->n_params; i++)
     if (g->used[i] && !g->data[i]) assign(g, tail, g->names[i], s->value->args[i]);
   for (size_t t = 0; t < g->k->tensors.len; t++)
-    if (g->counted[t]) assign(g, tail, own_name(g, g->k->tensors.data[t].name), number(g, 0));
+    if (g->counted[t]) assign(g, tail, count_name(g, g->k->tensors.data[t].name), number(g, 0));
   blocks(g, tail, inner);
   check_counts(g, tail);
 }

@@ -234,7 +234,7 @@ static void pad_one(ac_ref *r, const ac_node *n, int64_t *pos, ref_buf dst, int6
     pos[d] = pad_source(k, x->shape.dim[d], how);
     if (pos[d] < 0) {
       if (y->is_int)
-        dst.i[i] = ref_int(n, "value", 0);
+        dst.i[i] = n->outs[0]->dtype == AC_BOOL ? ref_float(n, "value", 0) != 0 : ref_int(n, "value", 0);
       else
         dst.f[i] = ref_float(n, "value", 0);
       return;

@@ -74,6 +74,13 @@ expect 0 'launch (simulated)' run outside.craft -s x=113728
 expect 2 "line 22: this launch writes 115136 elements of 'y', which has 115200" run missing.craft -s x=115200
 expect 0 'launch (simulated)' run missing.craft -s x=113728
 
+# a number of the kernel that has the name of a tensor, or of what the tiling code counts with
+sed 's/kernel(x, y, tiles)/kernel(x, block, y)/; s/(pid, tiles,/(pid, y,/; s/pid >= tiles/pid >= y/; s/store(y/store(block/; s/WRONG/0/; s/SKIPPED/1777/' \
+  tiles.craft >names.craft
+grep -q 'def tiles_kernel(x, block, y)' names.craft
+expect 2 "this launch writes 115136 elements of 'y', which has 115200" run names.craft -s x=115200
+expect 0 'launch (simulated)' run names.craft -s x=113728
+
 # what depends on data is not asked, and said so
 sed 's/        if i != SKIPPED:/        if tl.extract_scalar(buf, 0) > 0.0:/; s/WRONG/0/' tiles.craft >data.craft
 expect 0 'but for what depends on data' check -v data.craft

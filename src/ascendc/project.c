@@ -231,6 +231,22 @@ static void manifest_formats(ac_emit_ctx *c, ac_jw *w) {
   ac_jw_close(w, AC_JW_OBJECT);
 }
 
+static void manifest_files(ac_emit_ctx *c, ac_jw *w, const ac_project *files) {
+  size_t n = files->files.len;
+  ac_bytes *texts = AC_NEW_N(c->a, ac_bytes, n);
+  char **sums = AC_NEW_N(c->a, char *, n);
+  for (size_t i = 0; i < n; i++) texts[i] = (ac_bytes){files->files.data[i].text, files->files.data[i].len};
+  ac_sha256_all(c->a, n, texts, sums);
+  ac_jw_open(w, "files", AC_JW_ARRAY);
+  for (size_t i = 0; i < n; i++) {
+    ac_jw_open(w, NULL, AC_JW_OBJECT);
+    ac_jw_str(w, "path", files->files.data[i].path);
+    ac_jw_str(w, "sha256", sums[i]);
+    ac_jw_close(w, AC_JW_OBJECT);
+  }
+  ac_jw_close(w, AC_JW_ARRAY);
+}
+
 char *ac_manifest(ac_emit_ctx *c, const ac_project *files) {
   ac_jw w;
   ac_jw_init(&w, c->a);
@@ -247,15 +263,7 @@ char *ac_manifest(ac_emit_ctx *c, const ac_project *files) {
   ac_jw_double(&w, "device_rtol", tolerance(c));
   ac_jw_close(&w, AC_JW_OBJECT);
   manifest_formats(c, &w);
-  ac_jw_open(&w, "files", AC_JW_ARRAY);
-  for (size_t i = 0; i < files->files.len; i++) {
-    const ac_file *f = &files->files.data[i];
-    ac_jw_open(&w, NULL, AC_JW_OBJECT);
-    ac_jw_str(&w, "path", f->path);
-    ac_jw_str(&w, "sha256", ac_sha256(c->a, f->text, f->len));
-    ac_jw_close(&w, AC_JW_OBJECT);
-  }
-  ac_jw_close(&w, AC_JW_ARRAY);
+  manifest_files(c, &w, files);
   if (c->o->graph) {
     json_t *g = ac_graph_to_json(c->o->graph);
     ac_jw_value(&w, "graph", g);

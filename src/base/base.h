@@ -231,6 +231,12 @@ char *ac_temp_dir(ac_arena *a, ac_diags *d);
 void ac_signals_install(void);
 /* Lower-case hex SHA-256. */
 char *ac_sha256(ac_arena *a, const void *data, size_t len);
+typedef struct {
+  const void *data;
+  size_t len;
+} ac_bytes;
+/* out[i]: that of texts[i]; faster than one by one. */
+void ac_sha256_all(ac_arena *a, size_t n, const ac_bytes *texts, char **out);
 
 /* ---- child processes and sandbox ---- */
 

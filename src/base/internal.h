@@ -29,8 +29,8 @@ static inline void ac_buf_reserve(ac_buf *b, size_t n) {
 /* format.c: as vsnprintf, faster for plain formats. */
 int ac_format(char *to, size_t room, const char *fmt, va_list ap) AC_PRINTF(3, 0);
 
-/* sha256.c: `portable`: without the processor's own instructions. */
-char *ac_sha256_by(ac_arena *a, const void *data, size_t len, bool portable);
+/* sha256.c: as ac_sha256_all; `portable`: without the processor's own instructions. */
+void ac_sha256_by(ac_arena *a, size_t n, const ac_bytes *texts, char **out, bool portable);
 
 /* strings.c: FNV-1a, enough for identifiers. */
 uint64_t ac_hash(const char *s, size_t n);

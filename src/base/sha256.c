@@ -54,35 +54,61 @@ static void blocks(uint32_t h[8], const unsigned char *p, size_t n) {
 #include <immintrin.h>
 
 /* The same with the processor's own instructions: a manifest hashes everything that was written. They keep the state as (a b e f) and
- * (c d g h). */
-__attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t h[8], const unsigned char *p, size_t n) {
+ * (c d g h). An instruction waits for the one before, so two texts at once take little longer than one: lanes is 1 or 2. */
+__attribute__((target("sha,sse4.1,ssse3"), always_inline)) static inline void
+lanes_sha(uint32_t (*const h)[8], const unsigned char **p, size_t n, const int lanes) {
   const __m128i big = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-  __m128i lo = _mm_loadu_si128((const __m128i *)(const void *)h),
-          hi = _mm_loadu_si128((const __m128i *)(const void *)(h + 4));
-  __m128i t = _mm_shuffle_epi32(lo, 0xB1), x = _mm_shuffle_epi32(hi, 0x1B);
-  __m128i abef = _mm_alignr_epi8(t, x, 8), cdgh = _mm_blend_epi16(x, t, 0xF0);
-  for (; n--; p += 64) {
-    __m128i m[4], a0 = abef, c0 = cdgh;
-#pragma GCC unroll 4 /* so that the words stay in registers */
-    for (int i = 0; i < 4; i++)
-      m[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)), big);
+  __m128i abef[2], cdgh[2];
+  for (int k = 0; k < lanes; k++) {
+    __m128i lo = _mm_loadu_si128((const __m128i *)(const void *)h[k]),
+            hi = _mm_loadu_si128((const __m128i *)(const void *)(h[k] + 4));
+    __m128i t = _mm_shuffle_epi32(lo, 0xB1), x = _mm_shuffle_epi32(hi, 0x1B);
+    abef[k] = _mm_alignr_epi8(t, x, 8);
+    cdgh[k] = _mm_blend_epi16(x, t, 0xF0);
+  }
+  for (; n--;) {
+    __m128i m[2][4], a0[2], c0[2];
+#pragma GCC unroll 2 /* so that all of it stays in registers */
+    for (int k = 0; k < lanes; k++) {
+      a0[k] = abef[k];
+      c0[k] = cdgh[k];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; i++)
+        m[k][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p[k] + 16 * i)), big);
+      p[k] += 64;
+    }
 #pragma GCC unroll 16
     for (int i = 0; i < 16; i++) {
-      __m128i w = m[i & 3], k = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, k);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(k, 0x0E));
-      if (i >= 12) continue;
-      __m128i m1 = m[(i + 1) & 3], m2 = m[(i + 2) & 3], m3 = m[(i + 3) & 3]; /* w becomes the word of round i + 4 */
-      w = _mm_add_epi32(_mm_sha256msg1_epu32(w, m1), _mm_alignr_epi8(m3, m2, 4));
-      m[i & 3] = _mm_sha256msg2_epu32(w, m3);
+#pragma GCC unroll 2
+      for (int k = 0; k < lanes; k++) {
+        __m128i w = m[k][i & 3], r = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
+        cdgh[k] = _mm_sha256rnds2_epu32(cdgh[k], abef[k], r);
+        abef[k] = _mm_sha256rnds2_epu32(abef[k], cdgh[k], _mm_shuffle_epi32(r, 0x0E));
+        if (i >= 12) continue;
+        __m128i m1 = m[k][(i + 1) & 3], m2 = m[k][(i + 2) & 3],
+                m3 = m[k][(i + 3) & 3]; /* w: the word of round i + 4 */
+        w = _mm_add_epi32(_mm_sha256msg1_epu32(w, m1), _mm_alignr_epi8(m3, m2, 4));
+        m[k][i & 3] = _mm_sha256msg2_epu32(w, m3);
+      }
     }
-    abef = _mm_add_epi32(abef, a0);
-    cdgh = _mm_add_epi32(cdgh, c0);
+#pragma GCC unroll 2
+    for (int k = 0; k < lanes; k++) {
+      abef[k] = _mm_add_epi32(abef[k], a0[k]);
+      cdgh[k] = _mm_add_epi32(cdgh[k], c0[k]);
+    }
   }
-  t = _mm_shuffle_epi32(abef, 0x1B);
-  x = _mm_shuffle_epi32(cdgh, 0xB1);
-  _mm_storeu_si128((__m128i *)(void *)h, _mm_blend_epi16(t, x, 0xF0));
-  _mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(x, t, 8));
+  for (int k = 0; k < lanes; k++) {
+    __m128i t = _mm_shuffle_epi32(abef[k], 0x1B), x = _mm_shuffle_epi32(cdgh[k], 0xB1);
+    _mm_storeu_si128((__m128i *)(void *)h[k], _mm_blend_epi16(t, x, 0xF0));
+    _mm_storeu_si128((__m128i *)(void *)(h[k] + 4), _mm_alignr_epi8(x, t, 8));
+  }
+}
+
+__attribute__((target("sha,sse4.1,ssse3"))) static void one_sha(uint32_t (*h)[8], const unsigned char **p, size_t n) {
+  lanes_sha(h, p, n, 1);
+}
+__attribute__((target("sha,sse4.1,ssse3"))) static void two_sha(uint32_t (*h)[8], const unsigned char **p, size_t n) {
+  lanes_sha(h, p, n, 2);
 }
 
 static bool has_sha(void) {
@@ -91,32 +117,85 @@ static bool has_sha(void) {
          __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 29);
 }
 
-static void hash(uint32_t h[8], const unsigned char *p, size_t n) {
+static bool use_sha(void) {
   static _Atomic int known; /* 1: no, 2: yes */
   int k = known;
   if (!k) known = k = has_sha() ? 2 : 1;
-  (k == 2 ? blocks_sha : blocks)(h, p, n);
+  return k == 2;
 }
 #else
-static void hash(uint32_t h[8], const unsigned char *p, size_t n) {
-  blocks(h, p, n);
+static bool use_sha(void) {
+  return false;
+}
+static void one_sha(uint32_t (*h)[8], const unsigned char **p, size_t n) {
+  blocks(h[0], p[0], n);
+}
+static void two_sha(uint32_t (*h)[8], const unsigned char **p, size_t n) {
+  for (int k = 0; k < 2; k++) blocks(h[k], p[k], n);
 }
 #endif
 
-char *ac_sha256_by(ac_arena *a, const void *data, size_t len, bool portable) {
-  uint32_t h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const unsigned char *p = data;
-  size_t full = len / 64, rest = len % 64;
-  (portable ? blocks : hash)(h, p, full);
+/* n blocks of the lane, or of both where both is set. */
+static void run(uint32_t (*h)[8], const unsigned char **p, size_t n, bool both, bool fast) {
+  if (fast) {
+    (both ? two_sha : one_sha)(h, p, n);
+    return;
+  }
+  for (int k = 0; k < 1 + both; k++) {
+    blocks(h[k], p[k], n);
+    p[k] += 64 * n;
+  }
+}
+
+static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+/* The rest of a text behind its whole blocks, and the hash as text. */
+static char *end(ac_arena *a, uint32_t (*h)[8], const unsigned char *p, size_t len, bool fast) {
   unsigned char tail[128] = {0};
-  if (rest) memcpy(tail, p + 64 * full, rest);
+  const unsigned char *from = tail;
+  size_t rest = len % 64, n = rest < 56 ? 64 : 128;
+  if (rest) memcpy(tail, p, rest);
   tail[rest] = 0x80;
-  size_t tail_len = rest < 56 ? 64 : 128;
-  for (int i = 0; i < 8; i++) tail[tail_len - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> 8 * i);
-  (portable ? blocks : hash)(h, tail, tail_len / 64);
-  return ac_sprintf(a, "%08x%08x%08x%08x%08x%08x%08x%08x", h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]);
+  for (int i = 0; i < 8; i++) tail[n - 1 - (size_t)i] = (unsigned char)((uint64_t)len * 8 >> 8 * i);
+  run(h, &from, n / 64, false, fast);
+  char text[64];
+  for (int i = 0; i < 64; i++) text[i] = "0123456789abcdef"[h[0][i / 8] >> (28 - 4 * (i % 8)) & 15];
+  return ac_strndup(a, text, sizeof text);
+}
+
+void ac_sha256_by(ac_arena *a, size_t n, const ac_bytes *texts, char **out, bool portable) {
+  bool fast = !portable && use_sha();
+  uint32_t h[2][8];
+  const unsigned char *p[2];
+  size_t left[2], at[2] = {n, n}, next = 0;
+  for (int used = 0;; used--) { /* lanes at work: the first ones */
+    for (; used < 2 && next < n; used++) {
+      memcpy(h[used], start, sizeof start);
+      p[used] = texts[next].data;
+      left[used] = texts[next].len / 64;
+      at[used] = next++;
+    }
+    if (!used) return;
+    size_t both = used == 2 && left[1] < left[0] ? left[1] : left[0];
+    if (both) run(h, p, both, used == 2, fast);
+    for (int k = 0; k < used; k++) left[k] -= both;
+    int done = used == 2 && left[0] ? 1 : 0;
+    out[at[done]] = end(a, &h[done], p[done], texts[at[done]].len, fast);
+    if (done || used == 1) continue;
+    memcpy(h[0], h[1], sizeof h[0]);
+    p[0] = p[1];
+    left[0] = left[1];
+    at[0] = at[1];
+  }
+}
+
+void ac_sha256_all(ac_arena *a, size_t n, const ac_bytes *texts, char **out) {
+  ac_sha256_by(a, n, texts, out, false);
 }
 
 char *ac_sha256(ac_arena *a, const void *data, size_t len) {
-  return ac_sha256_by(a, data, len, false);
+  char *out;
+  ac_sha256_all(a, 1, &(ac_bytes){data, len}, &out);
+  return out;
 }

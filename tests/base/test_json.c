@@ -118,7 +118,32 @@ static void sha256_vectors(void **state) { /* FIPS 180-4 examples, and NIST's mi
                       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   for (size_t n = 0; n < 300; n++) { /* with and without the processor's instructions */
     million[n] = (char)(n * 37);
-    assert_string_equal(ac_sha256_by(a, million, n, true), ac_sha256(a, million, n));
+    char *portable;
+    ac_sha256_by(a, 1, &(ac_bytes){million, n}, &portable, true);
+    assert_string_equal(portable, ac_sha256(a, million, n));
+  }
+}
+
+/* Several texts at once, of lengths in every order, give what each gives alone. */
+static void sha256_of_several(void **state) {
+  enum { N = 40 };
+  ac_arena *a = *state;
+  ac_bytes texts[N];
+  char *out[N], *portable[N];
+  for (unsigned round = 0; round < 50; round++) {
+    size_t n = round % N;
+    for (size_t i = 0; i < n; i++) {
+      size_t len = (i * 7919 + round * 104729) % (round % 3 ? 700 : 130);
+      char *s = ac_alloc(a, len);
+      for (size_t k = 0; k < len; k++) s[k] = (char)(k * 31 + i + round);
+      texts[i] = (ac_bytes){s, len};
+    }
+    ac_sha256_all(a, n, texts, out);
+    ac_sha256_by(a, n, texts, portable, true);
+    for (size_t i = 0; i < n; i++) {
+      assert_string_equal(out[i], ac_sha256(a, texts[i].data, texts[i].len));
+      assert_string_equal(out[i], portable[i]);
+    }
   }
 }
 
@@ -130,6 +155,7 @@ int main(void) {
       TEST(every_byte_is_written_so_that_it_reads_back),
       TEST(characters_of_several_bytes_stay),
       TEST(sha256_vectors),
+      TEST(sha256_of_several),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

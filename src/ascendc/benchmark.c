@@ -45,19 +45,29 @@ static const char *made(const ac_emit_ctx *c, const ac_project *out, const char 
     if (!strcmp(out->files.data[i].path, path)) return out->files.data[i].text;
   return NULL;
 }
-#define MADE(fmt, otherwise) (made(c, out, fmt) ? made(c, out, fmt) : (otherwise))
 
 static char *six_strings(ac_emit_ctx *c, const ac_project *out) {
   const char *op = c->p->op, *type = c->p->op_type;
   ac_buf b;
   ac_buf_init(&b, c->a);
+
+  const char *host = made(c, out, "msopgen/op_host/%s.cpp"), *kernel = made(c, out, "msopgen/op_kernel/%s.cpp");
+  if (!host) host = ac_msopgen_host(c, type, op);
+  if (!kernel) kernel = ac_msopgen_kernel(c, op);
+  const struct {
+    const char *name, *text;
+  } parts[] = {
+      {"project_json_src", ac_msopgen_json(c, spelled_otherwise(c) ? ac_sprintf(c->a, "%sStub", type) : type)},
+      {"host_tiling_src", ac_msopgen_tiling_h(c, type)},
+      {"host_operator_src", host},
+      {"kernel_src", kernel},
+      {"python_bind_src", ac_msopgen_binding(c, type)},
+      {"model_src", ac_model_new(c, "", "custom_ops_lib", op)}};
+  size_t n = 0;
+  for (size_t i = 0; i < AC_COUNT(parts); i++) n += strlen(parts[i].text) + 64;
+  ac_buf_room(&b, n);
   ac_puts(&b, "```python\n");
-  literal(&b, "project_json_src", ac_msopgen_json(c, spelled_otherwise(c) ? ac_sprintf(c->a, "%sStub", type) : type));
-  literal(&b, "host_tiling_src", ac_msopgen_tiling_h(c, type));
-  literal(&b, "host_operator_src", MADE("msopgen/op_host/%s.cpp", ac_msopgen_host(c, type, op)));
-  literal(&b, "kernel_src", MADE("msopgen/op_kernel/%s.cpp", ac_msopgen_kernel(c, op)));
-  literal(&b, "python_bind_src", ac_msopgen_binding(c, type));
-  literal(&b, "model_src", ac_model_new(c, "", "custom_ops_lib", op));
+  for (size_t i = 0; i < AC_COUNT(parts); i++) literal(&b, parts[i].name, parts[i].text);
   b.len -= 1; /* the last blank line */
   b.data[b.len] = 0;
   ac_puts(&b, "```\n");
@@ -95,8 +105,9 @@ static char *direct_json(ac_emit_ctx *c, const ac_project *out) {
   ac_jw_close(&w, AC_JW_OBJECT);
   ac_jw_open(&w, "sources", AC_JW_ARRAY);
   source(&w, "ModelNew.py", ac_model_new(c, path, lib, op));
-  source(&w, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), MADE("direct/%s_kernel.cpp", ac_direct_kernel(c)));
-  source(&w, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), MADE("direct/%s_binding.cpp", ac_direct_binding(c)));
+  const char *kernel = made(c, out, "direct/%s_kernel.cpp"), *binding = made(c, out, "direct/%s_binding.cpp");
+  source(&w, ac_sprintf(c->a, "kernel/%s_kernel.cpp", op), kernel ? kernel : ac_direct_kernel(c));
+  source(&w, ac_sprintf(c->a, "kernel/%s_binding.cpp", op), binding ? binding : ac_direct_binding(c));
   ac_jw_close(&w, AC_JW_ARRAY);
   ac_jw_close(&w, AC_JW_OBJECT);
   return ac_jw_text(&w);

@@ -118,6 +118,7 @@ typedef struct {
   size_t len, cap;
 } ac_buf;
 void ac_buf_init(ac_buf *b, ac_arena *a);
+void ac_buf_room(ac_buf *b, size_t n); /* room for n more bytes at once, where it is known */
 void ac_puts(ac_buf *b, const char *s);
 void ac_putn(ac_buf *b, const char *s, size_t n);
 void ac_printf(ac_buf *b, const char *fmt, ...) AC_PRINTF(2, 3);

@@ -20,6 +20,10 @@ void ac_buf_grow(ac_buf *b, size_t n) {
   b->cap = cap;
 }
 
+void ac_buf_room(ac_buf *b, size_t n) {
+  ac_buf_reserve(b, n);
+}
+
 void ac_putn(ac_buf *b, const char *s, size_t n) {
   ac_buf_reserve(b, n);
   if (n) memcpy(b->data + b->len, s, n);

@@ -68,8 +68,7 @@ int ac_format(char *to, size_t room, const char *fmt, va_list list) {
   va_copy(ap, list);
   out o = {to, room, 0};
   for (const char *p = fmt, *next; *p; p = next) {
-    for (next = p; *next && *next != '%'; next++) {
-    }
+    next = *p == '%' ? p : strchrnul(p, '%');
     if (next > p) put(&o, p, (size_t)(next - p));
     if (!*next) break;
     size_t n = directive(++next);

@@ -67,15 +67,12 @@ static size_t plain(const char *s) {
 static size_t put_char(ac_buf *b, const char *s, size_t n) {
   unsigned char c = (unsigned char)*s;
   size_t wide = c < 0x80 ? 0 : utf8((const unsigned char *)s, n);
-  const char *two = c == '"'    ? "\\\""
-                    : c == '\\' ? "\\\\"
-                    : c == '\n' ? "\\n"
-                    : c == '\t' ? "\\t"
-                    : c == '\r' ? "\\r"
-                                : NULL;
-  if (two)
-    ac_putn(b, two, 2);
-  else if (wide || (c >= 0x20 && c < 0x7F))
+  char letter = c == '"' || c == '\\' ? (char)c : c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
+  if (letter) {
+    ac_buf_reserve(b, 2);
+    b->data[b->len++] = '\\';
+    b->data[b->len++] = letter;
+  } else if (wide || (c >= 0x20 && c < 0x7F))
     ac_putn(b, s, wide ? wide : 1);
   else
     ac_printf(b, "\\u%04x", c < 0x80 ? c : 0xFFFD);
@@ -83,6 +80,7 @@ static size_t put_char(ac_buf *b, const char *s, size_t n) {
 }
 
 static void put_string(ac_buf *b, const char *s, size_t n) {
+  ac_buf_reserve(b, n + n / 8 + 2);
   ac_putn(b, "\"", 1);
   for (size_t i = 0; i < n;) {
     while (n - i >= 8) { /* eight are copied, as many as are plain stay */

@@ -350,7 +350,9 @@ static bool bracket(lexer *l, char c, ac_loc loc) {
 }
 
 static void lex_op(lexer *l) {
-  for (size_t i = 0; i < AC_COUNT(ops); i++) {
+  enum { LONG = 24 }; /* so many have two letters or three, and one of these at the second place */
+  size_t first = strchr("*/<>=.", l->p[1]) ? 0 : LONG;
+  for (size_t i = first; i < AC_COUNT(ops); i++) {
     if (ops[i][0] != *l->p) continue;
     size_t n = strlen(ops[i]);
     if (strncmp(l->p, ops[i], n) != 0) continue;
@@ -524,6 +526,8 @@ void ac_craft_lex(ac_arena *a, const char *file, const char *text, ac_diags *d, 
     return;
   }
   if (!strncmp(text, "\xEF\xBB\xBF", 3)) l->line_start = l->p += 3;
+  out->cap = strlen(text) / 3 + 16; /* about as many */
+  out->data = AC_NEW_N(a, ac_ctoken, out->cap);
   while (*l->p) {
     if (!line_head(l)) continue;
     lex_line(l);

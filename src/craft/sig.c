@@ -2,6 +2,7 @@
 #include "craft/check.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 static const struct {
@@ -65,25 +66,38 @@ static bool same(const char *a, const char *b) {
   return false;
 }
 
+/* All of them, parsed when the first is asked for. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ac_sig of_prims[AC_COUNT(prims)], of_insts[AC_INST_COUNT];
+
+static void parse_all(void) {
+  for (size_t i = 0; i < AC_COUNT(prims); i++) {
+    of_prims[i] =
+        (ac_sig){.name = prims[i].name, .prim = (ac_cprim)i, .inst = AC_INST_COUNT, .where = prims[i].where};
+    parse_sig(&of_prims[i], prims[i].sig);
+  }
+  for (int i = 0; i < AC_INST_COUNT; i++) {
+    of_insts[i] = (ac_sig){.name = ac_insts[i].dsl, .prim = AC_P_INST, .inst = (ac_inst)i, .where = "c"};
+    if ((size_t)ac_insts[i].form < AC_COUNT(forms) && forms[ac_insts[i].form])
+      parse_sig(&of_insts[i], forms[ac_insts[i].form]);
+  }
+}
+
 static ac_sig exact(const char *name) {
   static ac_names index = AC_NAMES(prims, name);
   ac_sig s = {.name = name, .prim = AC_P_NONE, .inst = AC_INST_COUNT};
   int at = ac_names_find(&index, name);
   if (at >= 0) {
-    s.name = prims[at].name;
-    s.prim = (ac_cprim)at;
-    s.where = prims[at].where;
-    parse_sig(&s, prims[at].sig);
-    return s;
+    (void)pthread_once(&once, parse_all);
+    return of_prims[at];
   }
   ac_inst i = ac_inst_by_dsl(name);
   return i != AC_INST_COUNT ? ac_sig_inst(i) : s;
 }
 
 ac_sig ac_sig_inst(ac_inst i) {
-  ac_sig s = {.name = ac_insts[i].dsl, .prim = AC_P_INST, .inst = i, .where = "c"};
-  parse_sig(&s, forms[ac_insts[i].form]);
-  return s;
+  (void)pthread_once(&once, parse_all);
+  return of_insts[i];
 }
 
 int ac_cprim_second(ac_cprim prim) {
@@ -96,10 +110,11 @@ int ac_cprim_second(ac_cprim prim) {
 }
 
 int ac_cprim_operand(ac_cprim prim, const char *name) {
-  ac_sig s = {0};
-  if ((size_t)prim < AC_COUNT(prims)) parse_sig(&s, prims[prim].sig);
-  for (int i = 0; i < s.n; i++)
-    if (!strcmp(s.op[i].name, name)) return i;
+  if ((size_t)prim >= AC_COUNT(prims)) return -1;
+  (void)pthread_once(&once, parse_all);
+  const ac_sig *s = &of_prims[prim];
+  for (int i = 0; i < s->n; i++)
+    if (!strcmp(s->op[i].name, name)) return i;
   return -1;
 }
 

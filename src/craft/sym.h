@@ -60,7 +60,7 @@ typedef struct {
   int x, facts, depth, used;
   bool yes;
 } ac_stried;
-enum { AC_SYM_TRIED = 1024 };
+enum { AC_SYM_TRIED = 256 };
 
 typedef struct {
   ac_arena *a;

@@ -50,7 +50,6 @@ static char *six_strings(ac_emit_ctx *c, const ac_project *out) {
   const char *op = c->p->op, *type = c->p->op_type;
   ac_buf b;
   ac_buf_init(&b, c->a);
-
   const char *host = made(c, out, "msopgen/op_host/%s.cpp"), *kernel = made(c, out, "msopgen/op_kernel/%s.cpp");
   if (!host) host = ac_msopgen_host(c, type, op);
   if (!kernel) kernel = ac_msopgen_kernel(c, op);

@@ -461,6 +461,18 @@ static void if_else(ac_cpp *t, const ac_astmt *s) {
   ac_close(t, "");
 }
 
+/* A flag whose halves stand apart, and the id that the kernel holds for it. */
+static void held_flag(ac_cpp *t, const ac_astmt *s) {
+  const ac_aheld *h = &t->k->held.data[s->held - 1];
+  const char *e = ac_sprintf(t->a, "AscendC::HardEvent::%s", ac_event_names[h->event]);
+  switch (s->kind) {
+  case AC_AS_HOLD: ac_line(t, "%s = GetTPipePtr()->AllocEventID<%s>();", h->name, e); return;
+  case AC_AS_SET: ac_line(t, "AscendC::SetFlag<%s>(%s);", e, h->name); return;
+  case AC_AS_WAIT: ac_line(t, "AscendC::WaitFlag<%s>(%s);", e, h->name); return;
+  default: ac_line(t, "GetTPipePtr()->ReleaseEventID<%s>(%s);", e, h->name); return;
+  }
+}
+
 static void get_value(ac_cpp *t, const ac_astmt *s) {
   const char *from = s->n_ops
                          ? ac_sprintf(t->a, "%s.GetValue(%s)", tensor_at(t, s->ops[0].tensor, NULL, s->ops[0].view),
@@ -513,6 +525,10 @@ static void statement(ac_cpp *t, const ac_astmt *s) {
     return;
   }
   case AC_AS_FLAG: ac_line(t, "AcOrder<AscendC::HardEvent::%s>();", ac_event_names[s->event]); return;
+  case AC_AS_HOLD:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
+  case AC_AS_RELEASE: held_flag(t, s); return;
   case AC_AS_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_ALL>();"); return;
   case AC_AS_STORE_BARRIER: ac_line(t, "AscendC::PipeBarrier<PIPE_MTE3>();"); return;
   case AC_AS_SYNC_ALL: ac_line(t, "AscendC::SyncAll();"); return;
@@ -704,6 +720,9 @@ static void members(ac_cpp *t, const ac_akernel *k) {
     if (k->handles.data[i]->member)
       ac_line(t, "AscendC::LocalTensor<%s> %s;", ac_cpp_dtype(k->buffers.data[k->handles.data[i]->buffer].dtype),
               k->handles.data[i]->name);
+  for (size_t i = 0; i < k->held.len; i++)
+    ac_line(t, "AscendC::TEventID %s; // %s of %s", k->held.data[i].name, ac_event_names[k->held.data[i].event],
+            k->held.data[i].buffer);
   for (size_t i = 0; i < k->fields.len; i++)
     ac_line(t, "%s %s;", type_name(k->fields.data[i].type), k->fields.data[i].name);
   for (size_t i = 0; i < k->members.len; i++)

@@ -253,6 +253,11 @@ typedef enum {
   AC_AS_STORE_BARRIER, /* PipeBarrier<PIPE_MTE3>: a store that may go where the one before went */
   AC_AS_SYNC_ALL,
   AC_AS_CLEAN, /* gm: the scalar unit's data cache is emptied; what it reads next comes from global memory */
+  /* flags whose halves stand apart (pass "defer"); `held` says which id, `tensor` whose order it is */
+  AC_AS_HOLD, /* AllocEventID */
+  AC_AS_SET,
+  AC_AS_WAIT,
+  AC_AS_RELEASE, /* ReleaseEventID */
   /* host code only */
   AC_AS_REFUSE,  /* text: this shape is not served; args: the numbers for each `{}` in it, if there are any */
   AC_AS_LAUNCH,  /* launch; ends its path, unless the program has several launches on one path (ac_program.phased) */
@@ -309,8 +314,17 @@ struct ac_astmt {
   int axis;     /* PRIM along an axis; -1: all of them */
   unsigned how; /* PRIM: AC_HOW_... */
   bool outward; /* ENQUE, DEQUE of UPDATE: the second leg, from the vector unit to the store */
+  int held;     /* HOLD, SET, WAIT, RELEASE: 1 + index into ac_akernel.held */
 };
 enum { AC_HOW_REVERSE = 1, AC_HOW_EXCLUSIVE = 2, AC_HOW_DESCENDING = 4 };
+
+/* The id of an event that a kernel holds from its beginning to its end. */
+typedef struct {
+  const char *name; /* the member that has the id */
+  ac_event event;
+  const char *buffer; /* of the DSL, whose copies the flag orders */
+  ac_loc loc;
+} ac_aheld;
 
 typedef struct {
   const char *name; /* the DSL kernel */
@@ -329,6 +343,7 @@ typedef struct {
   bool select; /* uses Select modes that take the last 8 KB of UB */
   ac_loc loc;
   int buffer_num; /* tiling field of its slots, where the launch does not say another */
+  AC_VEC(ac_aheld) held;
 } ac_akernel;
 
 typedef struct {

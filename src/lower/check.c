@@ -109,6 +109,7 @@ int ac_lower_held(const ac_akernel *k, ac_event e) {
   for (size_t i = 0; i < AC_COUNT(of); i++)
     for (size_t j = 0; of[i].event == e && j < k->buffers.len; j++)
       n += ac_lower_events(&k->buffers.data[j], of[i].kind);
+  for (size_t i = 0; i < k->held.len; i++) n += k->held.data[i].event == e;
   return n;
 }
 
@@ -459,9 +460,6 @@ static void copy_flags(check *c, const ac_ablock *b, size_t i) {
       fail(c, "nothing waits for the scalar copy to '%s'", y->ub->name);
     return;
   }
-  if (q->sync && (!flagged(b, i, false, y->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3) ||
-                  !flagged(b, i, true, y->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V)))
-    fail(c, "a copy of '%s', which has no queue, is not ordered by flags", y->ub->name);
 }
 
 static void flags_around(check *c, const ac_ablock *b) {
@@ -486,6 +484,8 @@ static void flags_around(check *c, const ac_ablock *b) {
 
 static void check_sync(check *c) {
   for (size_t i = 0; i < c->k->methods.len; i++) flags_around(c, &c->k->methods.data[i].body);
+  const char *bad = c->message ? NULL : ac_lower_check_flags(c->a, c->k);
+  if (bad) fail(c, "%s", bad);
 }
 static void walk(check *c, void (*f)(void *, ac_astmt *)) {
   for (size_t i = 0; i < c->k->methods.len; i++)
@@ -507,9 +507,14 @@ static void nothing(check *c) {
 static const struct {
   const char *pass;
   void (*kernel)(check *c);
-} checks[] = {{"host", nothing},    {"place", check_place},       {"process", check_process},
-              {"rows", check_rows}, {"legalise", check_legalise}, {"align", check_align},
-              {"sync", check_sync}};
+} checks[] = {{"host", nothing},
+              {"place", check_place},
+              {"process", check_process},
+              {"rows", check_rows},
+              {"legalise", check_legalise},
+              {"align", check_align},
+              {"sync", check_sync},
+              {"defer", nothing}};
 
 const char *ac_program_check(ac_arena *a, const ac_program *p, const char *pass) {
   check c = {.a = a, .p = p, .pass = pass};

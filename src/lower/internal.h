@@ -168,6 +168,11 @@ int ac_lower_event_limit(ac_amem kind);
 /* Ids of an event that the queues of a kernel may hold at once (check.c). */
 int ac_lower_held(const ac_akernel *k, ac_event e);
 
+/* check_flags.c: what is wrong with the flags of TBufs that copies touch, and with the ids that the kernel holds; NULL: nothing. */
+const char *ac_lower_check_flags(ac_arena *a, const ac_akernel *k);
+/* The statement by itself touches the bytes of a TBuf that shares with nobody, or of its tenants. */
+bool ac_lower_accesses(const ac_akernel *k, const ac_astmt *s, int buffer);
+
 /* apart.c: the kernel loads and stores this tensor, and no trip of its loop touches what another one does. */
 bool ac_lower_apart(ac_arena *a, const ac_akernel *k, int gm);
 

@@ -40,12 +40,18 @@ static bool varies(const ac_aexpr *e) {
   return e && (e->kind == AC_AE_VAR || varies(e->a) || varies(e->b) || varies(e->c));
 }
 
-static void flag(syncer *y, ac_ablock *out, ac_event e, ac_loc loc) {
+/* `t`: whose order it is, where pass "defer" has to know; NULL: nobody's in particular. */
+static void flag_of(syncer *y, ac_ablock *out, ac_event e, ac_atensor *t, ac_loc loc) {
   ac_astmt *last = out->len ? out->data[out->len - 1] : NULL;
-  if (last && last->kind == AC_AS_FLAG && last->event == e) return;
+  if (last && last->kind == AC_AS_FLAG && last->event == e && last->tensor == t) return;
   ac_astmt *s = ac_as_new(y->a, AC_AS_FLAG, loc);
   s->event = e;
+  s->tensor = t;
   ac_push(y->a, out, s);
+}
+
+static void flag(syncer *y, ac_ablock *out, ac_event e, ac_loc loc) {
+  flag_of(y, out, e, NULL, loc);
 }
 
 static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
@@ -70,9 +76,9 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
     flag(y, out, AC_EV_V_MTE2, s->loc);
   }
   /* the vector unit stands between two copies of such a buffer: it awaits each, and the next awaits it */
-  if (own) flag(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, s->loc);
+  if (own) flag_of(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, c->ub, s->loc);
   ac_push(y->a, out, s);
-  if (own) flag(y, out, c->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V, s->loc);
+  if (own) flag_of(y, out, c->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V, c->ub, s->loc);
 }
 
 static void block(syncer *y, ac_ablock *b);
@@ -142,16 +148,16 @@ static void block(syncer *y, ac_ablock *b) {
       copy(y, s, &out);
       continue;
     }
-    if (s->kind == AC_AS_GETVALUE && s->n_ops) flag(y, &out, AC_EV_V_S, s->loc);
+    if (s->kind == AC_AS_GETVALUE && s->n_ops) flag_of(y, &out, AC_EV_V_S, s->ops[0].tensor, s->loc);
     if (s->kind == AC_AS_GETVALUE && !s->n_ops && y->k->gms.data[s->gm].out) flag(y, &out, AC_EV_MTE3_S, s->loc);
     if (s->kind == AC_AS_SYNC_ALL) {
       ac_astmt *n = ac_as_new(y->a, AC_AS_BARRIER, s->loc);
       ac_push(y->a, &out, n);
     }
-    if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_V_S, s->loc);
+    if (s->kind == AC_AS_SETVALUE) flag_of(y, &out, AC_EV_V_S, s->ops[0].tensor, s->loc);
     ac_push(y->a, &out, s);
     if (s->kind == AC_AS_SYNC_ALL && y->cached >= 0 && y->k->gms.data[y->cached].out) clean(y, &out, s->loc);
-    if (s->kind == AC_AS_SETVALUE) flag(y, &out, AC_EV_S_V, s->loc);
+    if (s->kind == AC_AS_SETVALUE) flag_of(y, &out, AC_EV_S_V, s->ops[0].tensor, s->loc);
   }
   *b = out;
 }

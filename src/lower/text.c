@@ -196,6 +196,7 @@ static void instruction(text *t, const ac_astmt *s) {
   if (f == AC_FORM_COMPARE || f == AC_FORM_COMPARE_S) ac_printf(&t->b, " mode=%d", (int)s->cmp);
 }
 
+static const char *const verbs[] = {"hold", "set", "wait", "release"};
 static void statement(text *t, const ac_astmt *s, int depth) {
   static const char *const queue[] = {[AC_AS_ALLOC] = "alloc",
                                       [AC_AS_ENQUE] = "enque",
@@ -264,6 +265,13 @@ static void statement(text *t, const ac_astmt *s, int depth) {
     put(&t->b, s->value);
     break;
   case AC_AS_FLAG: ac_printf(&t->b, "flag %s", ac_event_names[s->event]); break;
+  case AC_AS_HOLD:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
+  case AC_AS_RELEASE:
+    ac_printf(&t->b, "%s %s %s", verbs[s->kind - AC_AS_HOLD], ac_event_names[s->event],
+              t->k->held.data[s->held - 1].name);
+    break;
   case AC_AS_BARRIER: ac_puts(&t->b, "barrier"); break;
   case AC_AS_STORE_BARRIER: ac_puts(&t->b, "barrier of the stores"); break;
   case AC_AS_SYNC_ALL: ac_puts(&t->b, "sync_all"); break;
@@ -309,6 +317,9 @@ static void kernel(text *t, const ac_akernel *k) {
     ac_printf(&t->b, "] round %d%s", q->round_to, q->sync ? " flags" : "");
     ac_printf(&t->b, q->home ? " in %s\n" : "\n", q->home ? k->buffers.data[q->home - 1].name : "");
   }
+  for (size_t i = 0; i < k->held.len; i++)
+    ac_printf(&t->b, "  id %s %s of %s\n", ac_event_names[k->held.data[i].event], k->held.data[i].name,
+              k->held.data[i].buffer);
   for (size_t i = 0; i < k->members.len; i++)
     ac_printf(&t->b, "  member %s %s\n", type_names[k->members.data[i].type], k->members.data[i].name);
   for (size_t i = 0; i < k->methods.len; i++) {

@@ -294,6 +294,10 @@ static void statement(ac_pc *t, const ac_astmt *s) {
   case AC_AS_FREE:
   case AC_AS_GET:
   case AC_AS_FLAG:
+  case AC_AS_HOLD:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
+  case AC_AS_RELEASE:
   case AC_AS_CLEAN: return; /* no cache between memory and what reads it */
   case AC_AS_STORE_BARRIER:
   case AC_AS_BARRIER: return; /* order between units, of which C has one */

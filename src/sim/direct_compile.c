@@ -415,6 +415,13 @@ static void statement(comp *c, const ac_astmt *s, ac_dstmt *n) {
   case AC_AS_GETVALUE: get_value(c, s, n); return;
   case AC_AS_SETVALUE: set_value(c, s, n); return;
   case AC_AS_FLAG: n->method = hard_events[s->event]; return;
+  case AC_AS_HOLD:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
+  case AC_AS_RELEASE:
+    n->method = hard_events[s->event];
+    n->slot = s->held - 1;
+    return;
   case AC_AS_CLEAN: n->gm = s->gm; return;
   case AC_AS_REFUSE:
     n->text = s->text;

@@ -11,6 +11,7 @@ typedef struct {
   acsim_local *t;
   acsim_global *g;
   uint16_t *q;
+  int32_t *held;      /* ids of events */
   const ac_dstmt *at; /* the statement at work */
   unsigned trips;
 } frame;
@@ -502,6 +503,15 @@ static void order(const ac_dstmt *s) {
   acsim_flag_wait(s->method, id, s->file, s->line);
 }
 
+/* A flag whose halves stand apart. */
+static void held_flag(frame *f, const ac_dstmt *s) {
+  int32_t *id = &f->held[s->slot];
+  if (s->kind == AC_AS_HOLD) *id = acsim_event_fetch(s->method, 1, s->file, s->line);
+  if (s->kind == AC_AS_SET) acsim_flag_set(s->method, *id, s->file, s->line);
+  if (s->kind == AC_AS_WAIT) acsim_flag_wait(s->method, *id, s->file, s->line);
+  if (s->kind == AC_AS_RELEASE) acsim_event_release(s->method, *id, s->file, s->line);
+}
+
 /* EnQue<from, to> of tensors that the vector unit works on between load and store; -1: the queue's own positions. */
 static int32_t leg_from(const frame *f, const ac_dstmt *s) {
   if (f->k->buffers[s->queue].b->mem != AC_MEM_UPDATE) return -1;
@@ -547,6 +557,10 @@ static flow statement(frame *f, const ac_dstmt *s) {
   case AC_AS_GETVALUE: get_value(f, s); return GO;
   case AC_AS_SETVALUE: set_value(f, s); return GO;
   case AC_AS_FLAG: order(s); return GO;
+  case AC_AS_HOLD:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
+  case AC_AS_RELEASE: held_flag(f, s); return GO;
   case AC_AS_BARRIER: acsim_pipe_barrier(PIPE_ALL, s->file, s->line); return GO;
   case AC_AS_STORE_BARRIER: acsim_pipe_barrier(AC_PIPE_MTE3, s->file, s->line); return GO;
   case AC_AS_SYNC_ALL: acsim_sync_all(1, s->file, s->line); return GO;
@@ -621,6 +635,7 @@ static void run_launch(ac_dcall *c, const ac_dlaunch *l, uint8_t *workspace, voi
   f.t = AC_NEW_N(a, acsim_local, k->n_tensors + 1);
   f.g = AC_NEW_N(a, acsim_global, k->n_gms + 1);
   f.q = AC_NEW_N(a, uint16_t, k->n_buffers + 1);
+  f.held = AC_NEW_N(a, int32_t, k->k->held.len + 1);
   init(&f, l, workspace, pipe);
   run(&f, &k->methods[0].body);
 }

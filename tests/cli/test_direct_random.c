@@ -343,6 +343,8 @@ static const char *damage(ac_ablock *x, size_t at) {
   int64_t n = by[next(AC_COUNT(by))];
   switch (s->kind) {
   case AC_AS_FREE:
+  case AC_AS_SET:
+  case AC_AS_WAIT:
   case AC_AS_FLAG: drop(x, at); return "dropped a free or a flag";
   case AC_AS_ENQUE:
     if (next(2)) return drop(x, at), "dropped an enqueue";

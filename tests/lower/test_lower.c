@@ -1,5 +1,5 @@
 /* The passes: golden programs, invariants tripped on purpose, refusals. AC_UPDATE_GOLDEN=1 rewrites the goldens. */
-#include "lower/lower.h"
+#include "lower/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried", "unused",
+static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried", "deferred",    "unused",
                               "shared", "branches", "tile2d",      "strided",    "turned",  "two_launches"};
 
 static void begin(work *w) {
@@ -398,6 +398,44 @@ static void placement(void **state) {
   }
 }
 
+static void count_held(void *user, ac_astmt *s) {
+  int *n = user;
+  n[0] += s->kind == AC_AS_HOLD;
+  n[1] += s->kind == AC_AS_RELEASE;
+  n[2] += s->kind == AC_AS_FLAG && s->event == AC_EV_MTE3_V;
+}
+
+/* Ten buffers that keep their values and are stored in each trip: as many flags stand apart as there are ids but one, the others on the
+ * spot. With a `return` on the way, ids go back before it too. */
+static void ids_of_flags(void **state) {
+  (void)state;
+  work w;
+  begin(&w);
+  ac_buf t;
+  ac_buf_init(&t, w.a);
+  for (int i = 0; i < 10; i++) ac_printf(&t, "    b%d = tl.alloc_ub(64, tl.float32)\n", i);
+  ac_puts(&t, "    with tl.compute():\n");
+  for (int i = 0; i < 10; i++) ac_printf(&t, "        tl.duplicate(b%d, 0.0)\n", i);
+  ac_puts(&t, "    if n < 10:\n        return\n    for i in range(0, n, 640):\n        with tl.compute():\n");
+  for (int i = 0; i < 10; i++) ac_printf(&t, "            tl.vadd_scalar(b%d, b%d, 1.0)\n", i, i);
+  ac_puts(&t, "        with tl.copyout():\n");
+  for (int i = 0; i < 10; i++) ac_printf(&t, "            tl.store(y + i + %d + tl.arange(0, 64), b%d)\n", i * 64, i);
+  ac_program *p = lower_body(&w, ac_buf_str(&t));
+  if (!p) ac_diags_print(&w.d, stderr, false);
+  assert_non_null(p);
+  const ac_akernel *k = p->kernels.data[0];
+  int n[3] = {0}, of[AC_EV_COUNT] = {0};
+  for (size_t i = 0; i < k->held.len; i++) of[k->held.data[i].event]++;
+  assert_int_equal(of[AC_EV_MTE3_V], 7);
+  assert_true(of[AC_EV_V_MTE3] <= 7);
+  for (size_t m = 0; m < k->methods.len; m++)
+    ac_as_walk(&((ac_akernel *)(uintptr_t)k)->methods.data[m].body, count_held, n);
+  assert_int_equal(n[0], k->held.len);
+  assert_int_equal(n[1], 2 * k->held.len);
+  assert_int_equal(n[2], 3);
+  ac_arena_free(w.a);
+}
+
 /* Scalars: a block's result used later is a member; two loops may reuse a name; a value from two branches is declared before them. */
 static void scalars(void **state) {
   (void)state;
@@ -545,7 +583,7 @@ static void dumps(void **state) {
   free(text);
   ac_strvec names = ac_lower_passes(w.a);
   assert_string_equal(names.data[0], "host");
-  assert_string_equal(names.data[names.len - 1], "sync");
+  assert_string_equal(names.data[names.len - 1], "defer");
   ac_arena_free(w.a);
 }
 
@@ -564,10 +602,10 @@ static void bad_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(golden),       cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
-      cmocka_unit_test(updates),      cmocka_unit_test(placement),     cmocka_unit_test(scalars),
-      cmocka_unit_test(block_counts), cmocka_unit_test(refusals),      cmocka_unit_test(error_book),
-      cmocka_unit_test(dumps),        cmocka_unit_test(bad_names),
+      cmocka_unit_test(golden),     cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
+      cmocka_unit_test(updates),    cmocka_unit_test(placement),     cmocka_unit_test(ids_of_flags),
+      cmocka_unit_test(scalars),    cmocka_unit_test(block_counts),  cmocka_unit_test(refusals),
+      cmocka_unit_test(error_book), cmocka_unit_test(dumps),         cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@
   F(COUNT, "count too large", "count=n becomes count=n + 1")
 /* After the lowering. */
 #define AIR_FAULTS(F)                                                                                          \
-  F(A_FLAG, "flag dropped", "a SetFlag with its WaitFlag goes")                                                \
+  F(A_FLAG, "flag dropped", "a SetFlag with its WaitFlag goes, or one of them")                                \
   F(A_WRONG, "flag turned round", "a flag orders the same two units the other way")                            \
   F(A_BARRIER, "PipeBarrier dropped", "the barrier before a SyncAll goes")                                     \
   F(A_SYNC, "SyncAll dropped", "the join of all blocks goes")                                                  \

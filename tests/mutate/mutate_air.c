@@ -85,8 +85,9 @@ static void block(mutator *m, ac_ablock *b) {
   static const struct {
     fault f;
     ac_askind kind;
-  } drops[] = {{A_FLAG, AC_AS_FLAG},   {A_BARRIER, AC_AS_BARRIER}, {A_SYNC, AC_AS_SYNC_ALL}, {A_ALLOC, AC_AS_ALLOC},
-               {A_ENQUE, AC_AS_ENQUE}, {A_DEQUE, AC_AS_DEQUE},     {A_FREE, AC_AS_FREE}};
+  } drops[] = {{A_FLAG, AC_AS_FLAG},       {A_FLAG, AC_AS_SET},      {A_FLAG, AC_AS_WAIT},
+               {A_BARRIER, AC_AS_BARRIER}, {A_SYNC, AC_AS_SYNC_ALL}, {A_ALLOC, AC_AS_ALLOC},
+               {A_ENQUE, AC_AS_ENQUE},     {A_DEQUE, AC_AS_DEQUE},   {A_FREE, AC_AS_FREE}};
   for (size_t i = 0; i < b->len; i++) {
     ac_astmt *s = b->data[i];
     bool gone = false;

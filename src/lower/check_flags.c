@@ -45,8 +45,13 @@ bool ac_lower_accesses(const ac_akernel *k, const ac_astmt *s, int buffer) {
   return false;
 }
 
+/* A copy of MTE2 or MTE3; the scalar unit's, element by element, is an access like any other (check.c). */
+static bool by_unit(const ac_astmt *s) {
+  return s->kind == AC_AS_COPY && !s->copy->by_element;
+}
+
 static int behind(int state, int order, const ac_astmt *s, bool own, bool touched, const char **bad) {
-  bool copied = s->kind == AC_AS_COPY && touched && s->copy->to_ub == (order == AFTER_LOAD);
+  bool copied = by_unit(s) && touched && s->copy->to_ub == (order == AFTER_LOAD);
   if (touched && state != CLEAR) *bad = "it is touched before what a copy does with it is over";
   if (copied) return OPEN;
   if (s->kind == AC_AS_BARRIER || (s->kind == AC_AS_FLAG && s->event == events[order])) return CLEAR;
@@ -56,9 +61,9 @@ static int behind(int state, int order, const ac_astmt *s, bool own, bool touche
 }
 
 static int before(int state, int order, const ac_astmt *s, bool own, bool touched, const char **bad) {
-  bool copied = s->kind == AC_AS_COPY && touched && s->copy->to_ub == (order == BEFORE_LOAD);
+  bool copied = by_unit(s) && touched && s->copy->to_ub == (order == BEFORE_LOAD);
   if (copied && state != FRESH) *bad = "a copy does not wait for the vector unit";
-  if (copied || (touched && s->kind != AC_AS_COPY)) return STALE;
+  if (copied || (touched && !by_unit(s))) return STALE;
   if (s->kind == AC_AS_BARRIER || (s->kind == AC_AS_FLAG && s->event == events[order])) return FRESH;
   if (!own) return state;
   if (s->event == events[order]) {

@@ -1,24 +1,17 @@
 /* argmax, argmin and max(x, dim) of random shapes, axes and dtypes: planned, checked, lowered, run in the simulator without a compiler and
  * compared with the float64 reference, exactly; equal elements, NaNs and infinities included, in and behind element-wise operations.
  * AC_ARGS=N draws N (default 40), AC_ARGS_SEED=S that one alone, and shows its program. */
-#include "../plan/graphs.h"
-#include "direct_support.h"
-
-#include <math.h>
+#include "graph_support.h"
 
 typedef struct {
   uint64_t state;
 } draw;
 
 static uint64_t next(draw *d) {
-  d->state += 0x9e3779b97f4a7c15u;
-  uint64_t z = d->state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return rng_next(&d->state);
 }
 static int64_t below(draw *d, int64_t n) {
-  return (int64_t)(next(d) % (uint64_t)n);
+  return rng_below(&d->state, n);
 }
 
 /* Short rows, long ones, few of them, inner dimensions narrow and wide: every branch of the host function. */
@@ -82,32 +75,6 @@ static void spoil(ac_sim_tensor *x, uint64_t seed) {
   }
 }
 
-static void compare(const ac_graph *g, const args *x, const char *name) {
-  const void *in[] = {x->t[0].data};
-  ac_arena *a = ac_arena_new();
-  ac_diags d;
-  ac_diags_init(&d, a);
-  ac_ref *r = ac_ref_new(a, g, &(ac_ref_opts){.inputs = in}, &d);
-  assert_non_null(r);
-  for (size_t o = 0; o < g->outputs.len; o++) {
-    const ac_sim_tensor *t = &x->t[1 + o];
-    int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, *whole = AC_NEW_N(a, int64_t, n + 1);
-    double *want = AC_NEW_N(a, double, n + 1);
-    bool floats = ac_dtypes[t->dtype].cls == AC_FLOATING;
-    assert_true(floats ? ac_ref_read(r, (int)o, 0, n, want) : ac_ref_read_int(r, (int)o, 0, n, whole));
-    for (int64_t i = 0; i < n; i++) {
-      if (!floats && ac_load_int(t->dtype, t->data, i) == whole[i]) continue;
-      double got = ac_load(t->dtype, t->data, i);
-      if (floats && (got == want[i] || (isnan(got) && isnan(want[i])))) continue;
-      print_message("%s", ac_graph_text(a, g));
-      fail_msg("%s: %s[%lld] is %.17g, it must be %.17g", name, t->name, (long long)i, got,
-               floats ? want[i] : (double)whole[i]);
-    }
-  }
-  ac_ref_free(r);
-  ac_arena_free(a);
-}
-
 static int launched(const char *text, const char *name) {
   int n = 0;
   for (const char *s = text; (s = strstr(s, name)); s++) n++;
@@ -121,40 +88,20 @@ static void one(uint64_t seed, bool show) {
   if (show || !m) print_message("%s\n%s\n", ac_graph_text(w->a, w->g), m ? ac_craft_print(w->a, m) : "refused");
   assert_non_null(m);
   const char *name = ac_sprintf(b.a, "seed %llu", (unsigned long long)seed), *text = ac_craft_print(w->a, m);
-  ac_program *p = lowered(&b, name, text);
   /* values and places are one stage: nothing but this schedule's kernels */
   assert_int_equal(launched(text, "@ascend_kernel"), strstr(text, "_inner_kernel") ? 3 : 4);
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   spoil(&x.t[0], seed);
-  ac_sim_result r = {0};
-  ac_sim_opts o = {.threads = 1};
-  bool ok = ac_sim_run_program(b.a, p, w->chip, x.t, x.n, x.attrs, x.n_attrs, &o, &r, &b.d);
-  if (!ok || r.faults.len) {
-    ac_diags_print(&b.d, stderr, false);
-    print_message("%s%s", ac_graph_text(w->a, w->g), text);
-    fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");
-  }
-  compare(w->g, &x, name);
+  graph_run(w, name, text, &x);
+  graph_compare(w->g, &x, name, NULL);
   free_args(&x);
   world_free(w);
 }
 
 static void args_agree(void **state) {
   (void)state;
-  const char *only = getenv("AC_ARGS_SEED"), *n = getenv("AC_ARGS");
-  if (only) {
-    one(strtoull(only, NULL, 10), true);
-    return;
-  }
-  int count = n ? atoi(n) : 40;
-  for (int i = 0; i < count; i++) {
-    one((uint64_t)i + 1, false);
-    if (i % 30 == 29) { /* memory of programs that are done with */
-      bench_close(&b);
-      bench_open(&b);
-    }
-  }
+  each_seed("AC_ARGS_SEED", "AC_ARGS", 40, one);
 }
 
 int main(void) {

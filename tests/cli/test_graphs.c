@@ -4,8 +4,7 @@
  *
  * The operations are drawn so that errors do not grow: products with bounded factors, roots and quotients away from zero, conditions on
  * inputs as they are. What is left is the planner's business. A graph that no schedule covers counts as refused; few may be. */
-#include "../plan/graphs.h"
-#include "direct_support.h"
+#include "graph_support.h"
 
 #include <math.h>
 
@@ -20,15 +19,8 @@ typedef struct {
   int64_t dim[4];
 } draw;
 
-static uint64_t next(draw *d) {
-  d->state += 0x9e3779b97f4a7c15u;
-  uint64_t z = d->state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 static int below(draw *d, int n) {
-  return (int)(next(d) % (uint64_t)n);
+  return (int)rng_below(&d->state, n);
 }
 static ac_value *any(draw *d) {
   return d->v[below(d, d->n)];
@@ -312,9 +304,7 @@ static void graphs_agree(void **state) {
 /* ---- integers: exact, in every dtype ---- */
 
 static int64_t drawn_int(uint64_t *state, ac_dtype d) {
-  draw r = {.state = *state};
-  uint64_t x = next(&r);
-  *state = r.state;
+  uint64_t x = rng_next(state);
   int bits = ac_dtypes[d].bytes * 8;
   switch (x % 4) {
   case 0: return (int64_t)(x >> 8) % 7 - (ac_dtypes[d].cls == AC_SIGNED ? 3 : 0);

@@ -1,10 +1,7 @@
 /* Layout moves of random shapes, dtypes and parameters, one to three behind one another, with and without arithmetic between: planned,
  * checked, lowered, run in the simulator without a compiler and compared with the float64 reference, exactly. AC_MOVES=N draws N (default
  * 110), AC_MOVES_SEED=S that one alone, and shows its program. */
-#include "../plan/graphs.h"
-#include "direct_support.h"
-
-#include <math.h>
+#include "graph_support.h"
 
 typedef struct {
   uint64_t state;
@@ -12,21 +9,12 @@ typedef struct {
 } draw;
 
 static uint64_t next(draw *d) {
-  d->state += 0x9e3779b97f4a7c15u;
-  uint64_t z = d->state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return rng_next(&d->state);
 }
 static int64_t below(draw *d, int64_t n) {
-  return (int64_t)(next(d) % (uint64_t)n);
+  return rng_below(&d->state, n);
 }
 
-static ac_arg ints(world *w, int n, const int64_t *v) {
-  const ac_sym **s = AC_NEW_N(w->a, const ac_sym *, n + 1);
-  for (int i = 0; i < n; i++) s[i] = ac_sym_int(w->g, v[i]);
-  return (ac_arg){.kind = AC_K_INTS, .n = n, .is = s};
-}
 static ac_arg none(ac_kind k) {
   return (ac_arg){.kind = k, .absent = true};
 }
@@ -53,7 +41,7 @@ static ac_value *permuted(draw *d, ac_value *x) {
     dims[i] = dims[k];
     dims[k] = t;
   }
-  return APPLY(d->w, AC_G_PERMUTE, at(x), ints(d->w, x->rank, dims));
+  return APPLY(d->w, AC_G_PERMUTE, at(x), aints(d->w, x->rank, dims));
 }
 
 static ac_value *sliced(draw *d, ac_value *x) {
@@ -80,7 +68,7 @@ static ac_value *expanded(draw *d, ac_value *x) {
     size[lead + i] = size_of(x, i);
     if (size[lead + i] == 1 && below(d, 2)) size[lead + i] = 1 + below(d, 70);
   }
-  return APPLY(d->w, AC_G_EXPAND, at(x), ints(d->w, lead + x->rank, size));
+  return APPLY(d->w, AC_G_EXPAND, at(x), aints(d->w, lead + x->rank, size));
 }
 
 static int some_dims(draw *d, const ac_value *x, int64_t *dims) {
@@ -94,15 +82,15 @@ static int some_dims(draw *d, const ac_value *x, int64_t *dims) {
 static ac_value *flipped(draw *d, ac_value *x) {
   int64_t dims[AC_MAX_RANK];
   int n = some_dims(d, x, dims);
-  return APPLY(d->w, AC_G_FLIP, at(x), ints(d->w, n, dims));
+  return APPLY(d->w, AC_G_FLIP, at(x), aints(d->w, n, dims));
 }
 
 static ac_value *rolled(draw *d, ac_value *x) {
   int64_t dims[AC_MAX_RANK], shifts[AC_MAX_RANK];
   int n = some_dims(d, x, dims);
   for (int i = 0; i < n; i++) shifts[i] = below(d, 40) - 20;
-  if (below(d, 3) == 0) return APPLY(d->w, AC_G_ROLL, at(x), ints(d->w, 1, shifts));
-  return APPLY(d->w, AC_G_ROLL, at(x), ints(d->w, n, shifts), ints(d->w, n, dims));
+  if (below(d, 3) == 0) return APPLY(d->w, AC_G_ROLL, at(x), aints(d->w, 1, shifts));
+  return APPLY(d->w, AC_G_ROLL, at(x), aints(d->w, n, shifts), aints(d->w, n, dims));
 }
 
 static ac_value *repeated(draw *d, ac_value *x) {
@@ -113,7 +101,7 @@ static ac_value *repeated(draw *d, ac_value *x) {
   }
   int lead = x->rank < 4 ? (int)below(d, 2) : 0;
   for (int i = 0; i < lead + x->rank; i++) times[i] = 1 + (below(d, 2) ? below(d, 3) : 0);
-  return APPLY(d->w, AC_G_REPEAT, at(x), ints(d->w, lead + x->rank, times));
+  return APPLY(d->w, AC_G_REPEAT, at(x), aints(d->w, lead + x->rank, times));
 }
 
 static ac_value *joined(draw *d, ac_value *x) {
@@ -147,8 +135,8 @@ static ac_value *padded(draw *d, ac_value *x) {
     pad[2 * i + 1] = below(d, 1 + (most < 9 ? most : 9));
     if (constant && below(d, 4) == 0 && n > 4) pad[2 * i + below(d, 2)] = -below(d, 3);
   }
-  if (constant) return APPLY(d->w, AC_G_PAD, at(x), ints(d->w, 2 * k, pad), astr(mode), anum(3));
-  return APPLY(d->w, AC_G_PAD, at(x), ints(d->w, 2 * k, pad), astr(mode));
+  if (constant) return APPLY(d->w, AC_G_PAD, at(x), aints(d->w, 2 * k, pad), astr(mode), anum(3));
+  return APPLY(d->w, AC_G_PAD, at(x), aints(d->w, 2 * k, pad), astr(mode));
 }
 
 static ac_value *windows(draw *d, ac_value *x) {
@@ -181,14 +169,14 @@ static ac_value *inserted(draw *d, ac_value *x) {
 static ac_value *reshaped(draw *d, ac_value *x) {
   int64_t all = elements(x);
   if (!all) return x;
-  return APPLY(d->w, AC_G_RESHAPE, at(x), ints(d->w, 2, (int64_t[]){size_of(x, 0), all / size_of(x, 0)}));
+  return APPLY(d->w, AC_G_RESHAPE, at(x), aints(d->w, 2, (int64_t[]){size_of(x, 0), all / size_of(x, 0)}));
 }
 
 static ac_value *moved(draw *d, ac_value *x) {
   static ac_value *(*const moves[])(draw *, ac_value *) = {permuted, permuted, sliced,   selected, expanded,
                                                            flipped,  rolled,   repeated, joined,   joined,
                                                            padded,   padded,   windows,  diagonal, inserted};
-  if (!x->rank) return APPLY(d->w, AC_G_EXPAND, at(x), ints(d->w, 1, (int64_t[]){1 + below(d, 9)}));
+  if (!x->rank) return APPLY(d->w, AC_G_EXPAND, at(x), aints(d->w, 1, (int64_t[]){1 + below(d, 9)}));
   return moves[below(d, (int64_t)AC_COUNT(moves))](d, x);
 }
 
@@ -239,30 +227,6 @@ static void fill(ac_sim_tensor *x, uint64_t seed) {
   }
 }
 
-static void compare(const ac_graph *g, const args *x, const char *name) {
-  const void *in[] = {x->t[0].data};
-  ac_arena *a = ac_arena_new();
-  ac_diags d;
-  ac_diags_init(&d, a);
-  ac_ref *r = ac_ref_new(a, g, &(ac_ref_opts){.inputs = in}, &d);
-  assert_non_null(r);
-  const ac_sim_tensor *t = &x->t[x->n - 1];
-  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, *whole = AC_NEW_N(a, int64_t, n + 1);
-  double *want = AC_NEW_N(a, double, n + 1);
-  bool floats = ac_dtypes[t->dtype].cls == AC_FLOATING;
-  assert_true(floats ? ac_ref_read(r, 0, 0, n, want) : ac_ref_read_int(r, 0, 0, n, whole));
-  for (int64_t i = 0; i < n; i++) {
-    int64_t k = floats ? 0 : t->dtype == AC_BOOL ? ((const uint8_t *)t->data)[i] : ac_load_int(t->dtype, t->data, i);
-    double got = floats ? ac_load(t->dtype, t->data, i) : (double)k;
-    if (floats ? got == want[i] : k == whole[i]) continue;
-    print_message("%s", ac_graph_text(a, g));
-    fail_msg("%s: element %lld is %.17g, it must be %.17g", name, (long long)i, got,
-             floats ? want[i] : (double)whole[i]);
-  }
-  ac_ref_free(r);
-  ac_arena_free(a);
-}
-
 static int refused, ran;
 
 static void one(uint64_t seed, bool show) {
@@ -279,19 +243,11 @@ static void one(uint64_t seed, bool show) {
     return;
   }
   const char *name = ac_sprintf(b.a, "seed %llu", (unsigned long long)seed), *text = ac_craft_print(w->a, m);
-  ac_program *p = lowered(&b, name, text);
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   if (x.n > 1) fill(&x.t[0], seed);
-  ac_sim_result r = {0};
-  ac_sim_opts o = {.threads = 1};
-  bool ok = ac_sim_run_program(b.a, p, w->chip, x.t, x.n, x.attrs, x.n_attrs, &o, &r, &b.d);
-  if (!ok || r.faults.len) {
-    ac_diags_print(&b.d, stderr, false);
-    print_message("%s%s", ac_graph_text(w->a, w->g), text);
-    fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");
-  }
-  compare(w->g, &x, name);
+  graph_run(w, name, text, &x);
+  graph_compare(w->g, &x, name, NULL);
   ran++;
   free_args(&x);
   world_free(w);
@@ -299,19 +255,8 @@ static void one(uint64_t seed, bool show) {
 
 static void moves_agree(void **state) {
   (void)state;
-  const char *only = getenv("AC_MOVES_SEED"), *n = getenv("AC_MOVES");
-  if (only) {
-    one(strtoull(only, NULL, 10), true);
-    return;
-  }
-  int count = n ? atoi(n) : 110;
-  for (int i = 0; i < count; i++) {
-    one((uint64_t)i + 1, false);
-    if (i % 30 == 29) { /* memory of programs that are done with */
-      bench_close(&b);
-      bench_open(&b);
-    }
-  }
+  int count = each_seed("AC_MOVES_SEED", "AC_MOVES", 110, one);
+  if (!count) return;
   one(281, false); /* a bool tensor padded with 3, which is true */
   print_message("%d ran, %d refused\n", ran, refused);
   assert_true(refused < count / 10 + 1);

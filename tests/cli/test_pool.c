@@ -1,31 +1,16 @@
 /* Pooling of random sizes, windows, strides, paddings and options: planned, checked, lowered, run in the simulator without a compiler and
  * compared with the float64 reference; maxima and indices exactly. AC_POOLS=N draws N (default 100), AC_POOL_SEED=S that one alone, and
  * shows its program. */
-#include "../plan/graphs.h"
-#include "direct_support.h"
-
-#include <math.h>
+#include "graph_support.h"
 
 typedef struct {
   uint64_t state;
 } draw;
 
-static uint64_t next(draw *d) {
-  d->state += 0x9e3779b97f4a7c15u;
-  uint64_t z = d->state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 static int64_t below(draw *d, int64_t n) {
-  return (int64_t)(next(d) % (uint64_t)n);
+  return rng_below(&d->state, n);
 }
 
-static ac_arg ints(world *w, int n, const int64_t *v) {
-  const ac_sym **s = AC_NEW_N(w->a, const ac_sym *, n + 1);
-  for (int i = 0; i < n; i++) s[i] = ac_sym_int(w->g, v[i]);
-  return (ac_arg){.kind = AC_K_INTS, .n = n, .is = s};
-}
 static ac_arg flag(bool b) {
   return (ac_arg){.kind = AC_K_BOOL, .b = b};
 }
@@ -60,7 +45,7 @@ static world *graph_of(uint64_t seed, int *kind) {
   if (nd == 2 && below(&d, 8) == 0) dims[3] = 300 + below(&d, 900);
   ac_value *x = tensor(w, "x", dtypes[below(&d, 4)], 2 + nd, dims);
   windows(&d, nd, *kind == 1, dims + 2, k, s, p, dil);
-  ac_arg args[8] = {at(x), ints(w, nd, k), ints(w, nd, s), ints(w, nd, p)};
+  ac_arg args[8] = {at(x), aints(w, nd, k), aints(w, nd, s), aints(w, nd, p)};
   int n = 0, n_outs = 0;
   bool ceil = below(&d, 2), other = below(&d, 2);
   if (*kind == 0) {
@@ -69,14 +54,14 @@ static world *graph_of(uint64_t seed, int *kind) {
     args[6] = below(&d, 4) ? (ac_arg){.kind = AC_K_INT, .absent = true} : aint(w, 1 + below(&d, 9));
     n = nd == 1 ? 6 : 7;
   } else if (*kind == 1) {
-    args[4] = ints(w, nd, dil);
+    args[4] = aints(w, nd, dil);
     args[5] = flag(ceil);
     args[6] = flag(other);
     n = 7;
   } else {
     int64_t o[3];
     for (int i = 0; i < nd; i++) o[i] = below(&d, 3) ? 1 + below(&d, 9) : dims[2 + i];
-    args[1] = ints(w, nd, o);
+    args[1] = aints(w, nd, o);
     n = 2;
   }
   ac_value **v = ac_graph_apply(w->g, ops[*kind][nd - 1], args, n, line(10), &n_outs);
@@ -99,40 +84,8 @@ static void spoil(ac_sim_tensor *x, uint64_t seed) {
   }
 }
 
-static bool near(double got, double want, double tol) {
-  if (isnan(want) || isnan(got)) return isnan(want) && isnan(got);
-  if (isinf(want) || isinf(got)) return got == want;
-  return fabs(got - want) <= tol * (1 + fabs(want));
-}
-
-static void compare(const ac_graph *g, const args *x, uint64_t seed, bool exact) {
-  const void *in[] = {x->t[0].data};
-  ac_arena *a = ac_arena_new();
-  ac_diags d;
-  ac_diags_init(&d, a);
-  ac_ref *r = ac_ref_new(a, g, &(ac_ref_opts){.inputs = in}, &d);
-  assert_non_null(r);
-  for (size_t o = 0; o < g->outputs.len; o++) {
-    const ac_sim_tensor *t = &x->t[1 + o];
-    int64_t n = t->bytes / ac_dtypes[t->dtype].bytes, *whole = AC_NEW_N(a, int64_t, n + 1);
-    double *want = AC_NEW_N(a, double, n + 1);
-    if (t->dtype == AC_I64) {
-      assert_true(ac_ref_read_int(r, (int)o, 0, n, whole));
-      for (int64_t i = 0; i < n; i++) want[i] = (double)whole[i];
-    } else
-      assert_true(ac_ref_read(r, (int)o, 0, n, want));
-    double tol = exact ? 0 : t->dtype == AC_F32 ? 1e-5 : t->dtype == AC_F16 ? 1e-3 : 8e-3;
-    for (int64_t i = 0; i < n; i++) {
-      double got = ac_load(t->dtype, t->data, i);
-      if (t->dtype == AC_I64) got = (double)((const int64_t *)t->data)[i];
-      if (near(got, want[i], tol)) continue;
-      print_message("%s", ac_graph_text(a, g));
-      fail_msg("seed %llu: %s[%lld] is %.9g, it must be %.9g", (unsigned long long)seed, t->name, (long long)i, got,
-               want[i]);
-    }
-  }
-  ac_ref_free(r);
-  ac_arena_free(a);
+static double tolerance(ac_dtype d) {
+  return d == AC_F32 ? 1e-5 : d == AC_F16 ? 1e-3 : 8e-3;
 }
 
 static void one(uint64_t seed, bool show) {
@@ -143,38 +96,18 @@ static void one(uint64_t seed, bool show) {
   if (show || !m) print_message("%s\n%s\n", ac_graph_text(w->a, w->g), m ? ac_craft_print(w->a, m) : "refused");
   assert_non_null(m);
   const char *name = ac_sprintf(b.a, "seed %llu", (unsigned long long)seed);
-  ac_program *p = lowered(&b, name, ac_craft_print(w->a, m));
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   spoil(&x.t[0], seed);
-  ac_sim_result r = {0};
-  ac_sim_opts o = {.threads = 1};
-  bool ok = ac_sim_run_program(b.a, p, w->chip, x.t, x.n, x.attrs, x.n_attrs, &o, &r, &b.d);
-  if (!ok || r.faults.len) {
-    ac_diags_print(&b.d, stderr, false);
-    print_message("%s%s", ac_graph_text(w->a, w->g), ac_craft_print(w->a, m));
-    fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");
-  }
-  compare(w->g, &x, seed, kind == 1);
+  graph_run(w, name, ac_craft_print(w->a, m), &x);
+  graph_compare(w->g, &x, name, kind == 1 ? NULL : tolerance); /* maxima exactly */
   free_args(&x);
   world_free(w);
 }
 
 static void pools_agree(void **state) {
   (void)state;
-  const char *only = getenv("AC_POOL_SEED"), *n = getenv("AC_POOLS");
-  if (only) {
-    one(strtoull(only, NULL, 10), true);
-    return;
-  }
-  int pools = n ? atoi(n) : 100;
-  for (int i = 0; i < pools; i++) {
-    one((uint64_t)i + 1, false);
-    if (i % 50 == 49) { /* memory of programs that are done with */
-      bench_close(&b);
-      bench_open(&b);
-    }
-  }
+  each_seed("AC_POOL_SEED", "AC_POOLS", 100, one);
 }
 
 int main(void) {

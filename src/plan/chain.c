@@ -4,7 +4,7 @@
  * and becomes a leaf, unless the schedule computes it itself (`own`). Dimensions that all leaves treat alike are merged into groups.
  * Evaluating writes the values as vector code on virtual registers.
  */
-#include "plan/internal.h"
+#include "plan/move.h"
 
 #include <assert.h>
 #include <math.h>
@@ -49,7 +49,8 @@ static bool no(pl_chain *c, const ac_value *v, const char *why) {
 
 static int find_leaf(const pl_chain *c, int tensor, int rank, const ac_sym *const *shape) {
   for (int k = 0; k < c->n_leaves; k++)
-    if (c->leaves[k].tensor == tensor && pl_same_shape(c->p, c->leaves[k].rank, c->leaves[k].shape, rank, shape))
+    if (c->leaves[k].tensor == tensor && !c->leaves[k].view &&
+        pl_same_shape(c->p, c->leaves[k].rank, c->leaves[k].shape, rank, shape))
       return k;
   return -1;
 }
@@ -115,6 +116,37 @@ static bool from_memory(pl_chain *c, const ac_value *v, int rank, const ac_sym *
   return add_leaf(c, pl_tensor_of(c->p, v), v, rank, shape);
 }
 
+/* An expansion that is looked at in a shape in which its operand can be looked at, too. */
+static bool expands(const pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  int r;
+  const ac_sym *const *s;
+  return operand_shape(c, v, rank, shape, v->def->args[0].t, &r, &s);
+}
+
+enum { LONG_ROW = 512 }; /* elements of a view in one piece from which on reading by strides beats a copy */
+
+static int find_view(const pl_chain *c, const ac_value *v) {
+  for (int k = 0; k < c->n_leaves; k++)
+    if (c->leaves[k].view && c->leaves[k].v == v) return k;
+  return -1;
+}
+
+/* Slices and the like are read where they lie, when their rows are long. */
+static bool collect_view(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, bool *is) {
+  *is = false;
+  if (!c->views || !move_takes(v->def) || !pl_same_shape(c->p, rank, shape, v->rank, (const ac_sym *const *)v->shape))
+    return true;
+  pl_view *w = AC_NEW(c->p->a, pl_view);
+  *w = pl_view_of(c->p, v);
+  if (w->base == v || w->base->dtype == AC_F64 || pl_view_run(c->p, w) < LONG_ROW) return true;
+  if (c->n_leaves == PL_MAX_LEAVES) return no(c, v, "more than 64 tensors in one chain");
+  if (!pl_need(c->p, w->base)) return false;
+  *is = c->p->strict = true;
+  int tensor = pl_tensor_of(c->p, w->base);
+  c->leaves[c->n_leaves++] = (pl_leaf){.tensor = tensor, .v = v, .rank = rank, .shape = shape, .view = w};
+  return true;
+}
+
 bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
   int in = pl_tensor_of(c->p, v);
   if (in >= 0) {
@@ -125,9 +157,11 @@ bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *co
   if (memo_of(c, v, rank, shape)) return true;
   const ac_node *n = v->def;
   pl_memo m = {.v = v, .shape = shape, .rank = rank, .own = c->own && c->own(c, v, rank, shape)};
-  if (!m.own && !pl_is_view(n->op) && !pl_inline(n->op)) return from_memory(c, v, rank, shape);
+  if (!m.own && !pl_inline(n->op) && !collect_view(c, v, rank, shape, &m.strided)) return false;
+  bool fits = pl_inline(n->op) && (n->op != AC_G_EXPAND || expands(c, v, rank, shape));
+  if (!m.own && !m.strided && !fits) return from_memory(c, v, rank, shape);
   ac_push(c->p->a, &c->memos, m);
-  if (m.own) return true;
+  if (m.own || m.strided) return true;
   if (n->op == AC_G_CONST || n->op == AC_G_SIZE || n->op == AC_G_FULL) return true;
   if (n->op == AC_G_TENSOR) return one_element(c, v) || no(c, v, "literal tensors of several elements");
   if (c->depth > 2000) return no(c, v, "the chain is too long");
@@ -170,26 +204,39 @@ int chain_varies(const pl_chain *c, const pl_leaf *l, int i) {
   return 0;
 }
 
+/* Must neighbouring dimensions of the space stay apart, since a view does not go on from one to the next? */
+static bool apart(const pl_chain *c, int outer, int inner) {
+  for (int k = 0; k < c->n_leaves; k++) {
+    const pl_leaf *l = &c->leaves[k];
+    int shift = c->rank - l->rank;
+    if (!l->view || outer < shift || chain_varies(c, l, outer) != 1 || chain_varies(c, l, inner) != 1) continue;
+    if (!pl_view_joins(c->p, l->view, outer - shift, inner - shift)) return true;
+  }
+  return false;
+}
+
 void chain_groups(pl_chain *c) {
   sort_leaves(c);
+  int before = -1; /* the last dimension that is not 1 */
   for (int i = 0; i < c->rank; i++) {
     uint64_t m = 0;
     bool trivial = pl_sym_is(c->p, c->dim[i], 1);
     for (int k = 0; k < c->n_leaves; k++)
       if (chain_varies(c, &c->leaves[k], i) == 1) m |= UINT64_C(1) << k;
     pl_group *last = c->n_groups ? &c->groups[c->n_groups - 1] : NULL;
-    if (last && (trivial || (last->leaves == m && last->cls == c->cls[i])))
+    if (last && (trivial || (last->leaves == m && last->cls == c->cls[i] && !apart(c, before, i))))
       last->to = i + 1;
     else if (!trivial)
       c->groups[c->n_groups++] =
           (pl_group){.from = c->n_groups ? i : 0, .to = i + 1, .leaves = m, .cls = c->cls[i], .anchor = -1};
+    if (!trivial) before = i;
   }
   if (c->n_groups) c->groups[0].from = 0;
   for (int k = 0; k < c->n_leaves; k++) {
     pl_leaf *l = &c->leaves[k];
     for (int q = 0; q < c->n_groups; q++)
       if (c->groups[q].leaves >> k & 1) l->has |= UINT64_C(1) << q;
-    l->full = l->has == (UINT64_C(1) << c->n_groups) - 1;
+    l->full = l->has == (UINT64_C(1) << c->n_groups) - 1 && !l->view;
     l->row = c->n_groups ? l->has >> (c->n_groups - 1) & 1 : true;
   }
   for (int k = 0; k < c->n_leaves; k++)
@@ -244,7 +291,8 @@ void chain_checks(pl_chain *c) {
   pl_ctx *p = c->p;
   for (int k = 0; k < c->n_leaves; k++) {
     pl_leaf *l = &c->leaves[k];
-    if (!p->tensors.data[l->tensor].input) continue; /* workspace has the size that it was asked for with */
+    if (l->view || !p->tensors.data[l->tensor].input)
+      continue; /* workspace has the size that it was asked for with */
     const char *x = p->tensors.data[l->tensor].name, *want = NULL;
     for (int q = 0; q < c->n_groups; q++) {
       const pl_group *gr = &c->groups[q];
@@ -277,13 +325,14 @@ static pv literal(const ac_value *v) {
   return pv_num(data->s ? strtod(data->s, NULL) : 0);
 }
 
-static bool eval_leaf(pl_chain *c, const ac_value *v, int in, int rank, const ac_sym *const *shape, pv *out) {
+static bool eval_scalar(pl_chain *c, const ac_value *v, int in, pv *out) {
+  const char *name = c->p->tensors.data[in].name;
+  *out = pv_text(chain_scalar(c, name, name), ac_dtypes[v->dtype].cls != AC_FLOATING);
+  return true;
+}
+
+static bool eval_leaf(pl_chain *c, const ac_value *v, int k, pv *out) {
   bool integer = ac_dtypes[v->dtype].cls != AC_FLOATING;
-  if (c->p->tensors.data[in].scalar) {
-    *out = pv_text(chain_scalar(c, c->p->tensors.data[in].name, c->p->tensors.data[in].name), integer);
-    return true;
-  }
-  int k = find_leaf(c, in, rank, shape);
   pl_leaf *l = &c->leaves[k];
   if (c->vectors && l->has) {
     *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&c->v, k, v->dtype)};
@@ -294,7 +343,7 @@ static bool eval_leaf(pl_chain *c, const ac_value *v, int in, int rank, const ac
     *out = (pv){.kind = PV_VEC, .reg = vir_leaf(&c->v, k, v->dtype)};
     return true;
   }
-  if (!l->scalar) l->scalar = pl_name(c->names, ac_sprintf(c->p->a, "%s_value", c->p->tensors.data[in].name));
+  if (!l->scalar) l->scalar = pl_name(c->names, ac_sprintf(c->p->a, "%s_value", chain_name(c, l)));
   *out = pv_text(l->scalar, integer);
   return true;
 }
@@ -310,6 +359,11 @@ static bool eval_node(pl_chain *c, const ac_value *v, int rank, const ac_sym *co
     return *out = pv_text(chain_scalar(c, "size", host), true), true;
   }
   if (pl_is_view(n->op)) return chain_eval_as(c, n->args[0].t, rank, shape, out);
+  if (n->op == AC_G_EXPAND) {
+    int r;
+    const ac_sym *const *s;
+    return operand_shape(c, v, rank, shape, n->args[0].t, &r, &s) && chain_eval_as(c, n->args[0].t, r, s, out);
+  }
   pv in[4] = {{.kind = PV_NONE}};
   int n_in = 0;
   for (int i = 0; i < n->n_args && n_in < 4; i++) {
@@ -331,8 +385,10 @@ static bool eval_node(pl_chain *c, const ac_value *v, int rank, const ac_sym *co
 bool chain_eval_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape, pv *out) {
   pl_memo *m = memo_of(c, v, rank, shape);
   int in = m ? -1 : pl_tensor_of(c->p, v);
-  if (in >= 0) return eval_leaf(c, v, in, rank, shape, out);
+  if (in >= 0 && c->p->tensors.data[in].scalar) return eval_scalar(c, v, in, out);
+  if (in >= 0) return eval_leaf(c, v, find_leaf(c, in, rank, shape), out);
   if (!m) return no(c, v, "internal: not collected");
+  if (m->strided) return eval_leaf(c, v, find_view(c, v), out);
   if (m->val.kind == PV_NONE) {
     pv val = {.kind = PV_NONE};
     if (!(m->own ? c->eval_own(c, v, rank, shape, &val) : eval_node(c, v, rank, shape, &val))) return false;

@@ -6,7 +6,7 @@
  * alike are merged into groups; a row is the innermost group, a core walks its rows (or parts of rows) and each tensor has its own
  * position in its memory: full rows, one row used again, or one value a row.
  */
-#include "plan/internal.h"
+#include "plan/move.h"
 
 #include <assert.h>
 #include <string.h>
@@ -36,8 +36,34 @@ static const char *product(elt *e, int from, int to, uint64_t mask) {
   return s ? s : "1";
 }
 
+/* Where the row of a view begins that belongs to row `row` of the space. */
+static const char *view_row(elt *e, const pl_leaf *l) {
+  pl_ctx *p = e->c.p;
+  int outer = e->c.n_groups - 1, shift = e->c.rank - l->rank;
+  uint64_t all = outer > 0 ? (UINT64_C(1) << outer) - 1 : 0;
+  int64_t c;
+  const char *sum = NULL;
+  if (!ac_sym_is_const(l->view->at, &c) || c)
+    sum =
+        chain_scalar(&e->c, ac_sprintf(p->a, "%s_at", p->tensors.data[l->tensor].name), pl_sym_text(p, l->view->at));
+  for (int q = 0; q < outer; q++) {
+    if (!(l->has >> q & 1)) continue;
+    int d = e->c.groups[q].to - 1;
+    while (chain_varies(&e->c, l, d) != 1) d--;
+    const char *below = product(e, q + 1, outer, all), *t = "row";
+    if (strcmp(below, "1")) t = ac_sprintf(p->a, strchr(below, '*') ? "row // (%s)" : "row // %s", below);
+    if (q > 0) t = ac_sprintf(p->a, "%s %% %s", t, product(e, q, q + 1, all));
+    const char *step = chain_scalar(&e->c, ac_sprintf(p->a, "%s_step", p->tensors.data[l->tensor].name),
+                                    pl_sym_text(p, l->view->stride[d - shift]));
+    t = ac_sprintf(p->a, "(%s) * %s", t, step);
+    sum = sum ? ac_sprintf(p->a, "%s + %s", sum, t) : t;
+  }
+  return sum ? sum : "0";
+}
+
 /* Which row of the leaf belongs to row `row` of the space: the row number taken apart into the groups that the leaf has. */
 static const char *leaf_row(elt *e, const pl_leaf *l) {
+  if (l->view) return view_row(e, l);
   int outer = e->c.n_groups - 1;
   uint64_t all = (UINT64_C(1) << outer) - 1, has = l->has & all;
   if (!has) return "0";
@@ -61,6 +87,15 @@ static const char *leaf_row(elt *e, const pl_leaf *l) {
   return sum;
 }
 
+/* The place where the leaf's row begins; of several leaves of one tensor each has its own. */
+static const char *row_name(const elt *e, int k) {
+  const pl_leaf *l = &e->c.leaves[k];
+  int before = 0;
+  for (int i = 0; i < k; i++) before += e->c.leaves[i].tensor == l->tensor;
+  const char *x = e->c.p->tensors.data[l->tensor].name;
+  return before ? ac_sprintf(e->c.p->a, "%s_row_%d", x, before + 1) : ac_sprintf(e->c.p->a, "%s_row", x);
+}
+
 static void loads(elt *e, const char *offs) {
   pl_ctx *p = e->c.p;
   bool any = false;
@@ -74,8 +109,7 @@ static void loads(elt *e, const char *offs) {
     else if (!strcmp(leaf_row(e, l), "0"))
       pl_load(p, l->ptr, "col + tl.arange(0, count)", l->buf);
     else
-      pl_load(p, l->ptr, ac_sprintf(p->a, "%s_row + col + tl.arange(0, count)", p->tensors.data[l->tensor].name),
-              l->buf);
+      pl_load(p, l->ptr, ac_sprintf(p->a, "%s + col + tl.arange(0, count)", row_name(e, k)), l->buf);
   }
   if (any) ac_cb_end(&p->b);
 }
@@ -129,7 +163,10 @@ static void row_loop(elt *e) {
     const char *r = leaf_row(e, l), *x = p->tensors.data[l->tensor].name;
     if (!strcmp(r, "0")) continue;
     ac_cb_comment(b, "where the row of %s that belongs to this one starts", x);
-    pl_let(p, ac_sprintf(p->a, "%s_row", x), strcmp(r, "row") ? "(%s) * %s" : "%s * %s", r, cols);
+    if (l->view)
+      pl_let(p, row_name(e, k), "%s", r);
+    else
+      pl_let(p, row_name(e, k), strcmp(r, "row") ? "(%s) * %s" : "%s * %s", r, cols);
   }
   scalar_loads(e, true);
   ac_cb_for(b, "i", ac_ce_name(b, "lo"), ac_ce_name(b, "hi"), ac_ce_name(b, e->tile_name));
@@ -241,6 +278,8 @@ static void kernel(pl_ctx *p, elt *const *all, size_t n) {
 static void host(elt *e) {
   pl_ctx *p = e->c.p;
   for (size_t o = 0; o < e->outs.len; o++) pl_declare(p, e->outs.data[o]);
+  for (int k = 0; k < e->c.n_leaves; k++)
+    if (e->c.leaves[k].view) pl_rank_guards(p, e->c.leaves[k].view->base);
   const char *y = p->tensors.data[e->outs.data[0]].name;
   if (e->c.n_groups > 1) {
     pl_note(p, "Shape: dimensions that all tensors treat alike count as one; the innermost such group is a row.");
@@ -327,6 +366,7 @@ static bool build(elt *e) {
   pl_ctx *p = e->c.p;
   pl_chain *c = &e->c;
   c->v.p = p;
+  c->views = true;
   for (size_t o = 0; o < e->outs.len; o++)
     if (!chain_collect(c, pl_stripped(p->tensors.data[e->outs.data[o]].v))) return false;
   name_locals(e);

@@ -118,11 +118,11 @@ void ix_sizes(const ix_set *s, const char *some) {
   pl_refuse_if(p, ac_sprintf(p->a, "axis == 0 and %s", some), "there is no element for an index to take");
 }
 
-static void rank_guard(pl_ctx *p, const ac_sym *s) {
+void pl_rank_guard(pl_ctx *p, const ac_sym *s) {
   if (s->kind == AC_SYM_CONST) return;
   if (s->kind != AC_SYM_VAR) {
-    rank_guard(p, s->a);
-    rank_guard(p, s->b);
+    pl_rank_guard(p, s->a);
+    pl_rank_guard(p, s->b);
     return;
   }
   const ac_symvar *v = &p->g->vars.data[s->var];
@@ -136,7 +136,7 @@ static void rank_guard(pl_ctx *p, const ac_sym *s) {
 }
 
 void pl_rank_guards(pl_ctx *p, const ac_value *v) {
-  for (int i = 0; i < v->rank; i++) rank_guard(p, v->shape[i]);
+  for (int i = 0; i < v->rank; i++) pl_rank_guard(p, v->shape[i]);
 }
 
 void ix_split(pl_ctx *p, const char *units, ac_dtype d) {

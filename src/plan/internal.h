@@ -53,6 +53,8 @@ struct pl_ctx {
   int nesting; /* stages that wait for others to be planned */
   bool failed;
   ac_map *ranked; /* inputs whose number of dimensions the host function has checked */
+  bool
+      strict; /* places are computed from sizes: what was traced to broadcast must have these sizes, in these ranks */
 };
 
 /* ---- stages: kernels that follow each other, tensors in memory between them ------------------------------------------------ */
@@ -119,6 +121,7 @@ void pl_refuse_if(pl_ctx *p, const char *cond, const char *message);
 void pl_guards(pl_ctx *p);
 /* The shape's symbols name dimensions of the inputs: other ranks than the traced are refused in the host function, once. */
 void pl_rank_guards(pl_ctx *p, const ac_value *v);
+void pl_rank_guard(pl_ctx *p, const ac_sym *s);
 bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
 /* tl.load / tl.store statements of the tile `ptr + offs`. */
 void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf);
@@ -264,6 +267,8 @@ const char *pl_unfit(ac_op op);
 
 enum { PL_MAX_RANK = AC_MAX_RANK, PL_MAX_LEAVES = 62 };
 
+typedef struct pl_view pl_view; /* move.h */
+
 /* A tensor that the chain reads. */
 typedef struct {
   int tensor;
@@ -274,6 +279,7 @@ typedef struct {
   uint64_t has;               /* bit q: it varies along group q */
   bool full, row;             /* all groups; the innermost group */
   const char *buf, *ptr, *scalar;
+  const pl_view *view; /* read by strides: `v` is a view of the tensor; NULL: it is the tensor */
 } pl_leaf;
 
 /* Neighbouring dimensions of the space that all leaves treat alike, as one. */
@@ -293,6 +299,7 @@ typedef struct {
   int rank;
   bool own; /* the schedule computes it */
   pv val;
+  bool strided; /* a leaf that is a view */
 } pl_memo;
 
 typedef struct pl_chain pl_chain;
@@ -319,6 +326,7 @@ struct pl_chain {
   void *self_stage;
   bool
       vectors; /* every leaf is a register with the groups it varies along, for schedules that place them themselves */
+  bool views;  /* leaves may be views with long rows: the schedule reads them by their strides */
 };
 /* Finds the leaves of a value; `_as`: looked at in another shape of as many elements. */
 bool chain_collect(pl_chain *c, const ac_value *v);

@@ -424,6 +424,7 @@ static bool parts_of(move *g, int out) {
 static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   move *g = AC_NEW(p->a, move);
   g->p = p;
+  p->strict = true;
   pl_names_init(&g->names, p->a);
   static const char *const taken[] = {"pid", "u",    "c",     "w",      "r",    "n",     "o",   "src",
                                       "dst", "tile", "block", "turned", "span", "which", "line"};

@@ -234,7 +234,8 @@ void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
   ac_cb_end(b);
 }
 
-/* Guards of broadcasting are checked by the schedules, in a form that holds for every rank; all others here, dimension by dimension. */
+/* Guards of broadcasting are checked by the schedules, in a form that holds for every rank, unless strides are computed from sizes; all
+ * others here, dimension by dimension. */
 void pl_guards(pl_ctx *p) {
   static const char *const negated[] = {
       [AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
@@ -242,7 +243,12 @@ void pl_guards(pl_ctx *p) {
       [AC_GUARD_EQ] = "==", [AC_GUARD_NE] = "!=", [AC_GUARD_LT] = "<", [AC_GUARD_LE] = "<="};
   for (size_t i = 0; i < p->g->guards.len; i++) {
     const ac_guard *q = &p->g->guards.data[i];
-    if (q->reason && strstr(q->reason, ": broadcast of dimension")) continue;
+    bool broadcast = q->reason && strstr(q->reason, ": broadcast of dimension");
+    if (broadcast && !p->strict) continue;
+    if (broadcast) {
+      pl_rank_guard(p, q->a);
+      pl_rank_guard(p, q->b);
+    }
     const char *x = pl_sym_text(p, q->a), *y = pl_sym_text(p, q->b);
     pl_refuse_if(
         p, ac_sprintf(p->a, "%s %s %s", x, negated[q->kind], y),

@@ -16,7 +16,7 @@ enum { MAX_NESTING = 64 };
 
 bool pl_inline(ac_op op) {
   return pl_expandable(op) || pl_is_view(op) || op == AC_G_CONST || op == AC_G_SIZE || op == AC_G_FULL ||
-         op == AC_G_TENSOR;
+         op == AC_G_TENSOR || op == AC_G_EXPAND;
 }
 
 static const pl_class *class_of(const ac_node *n) {

@@ -50,6 +50,23 @@ bool pl_view_contiguous(const pl_ctx *p, const pl_view *w) {
   return true;
 }
 
+bool pl_view_joins(const pl_ctx *p, const pl_view *w, int outer, int inner) {
+  return equal(p, w->stride[outer], mul(p, w->size[inner], w->stride[inner]));
+}
+
+int64_t pl_view_run(const pl_ctx *p, const pl_view *w) {
+  int64_t run = 1;
+  int last = -1;
+  for (int i = w->rank - 1; i >= 0; i--) {
+    if (pl_sym_is(p, w->size[i], 1)) continue;
+    if (last < 0 && !pl_sym_is(p, w->stride[i], 1)) return 0;
+    if (last >= 0 && !pl_view_joins(p, w, i, last)) break;
+    run *= w->size[i]->example;
+    last = i;
+  }
+  return run;
+}
+
 /* In another shape of as many elements: the same places where only dimensions of 1 come and go, or where it is one piece. */
 static pl_view reshaped(pl_ctx *p, const ac_value *v) {
   const ac_value *x = v->def->args[0].t;

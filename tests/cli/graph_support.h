@@ -30,7 +30,7 @@ static inline void graph_run(world *w, const char *name, const char *text, args 
   ac_sim_result r = {0};
   ac_sim_opts o = {.threads = 1};
   bool ok = ac_sim_run_program(b.a, p, w->chip, x->t, x->n, x->attrs, x->n_attrs, &o, &r, &b.d);
-  if (ok && !r.faults.len) return;
+  if (ok && r.ran && !r.faults.len) return;
   ac_diags_print(&b.d, stderr, false);
   print_message("%s%s", ac_graph_text(w->a, w->g), text);
   fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");

@@ -65,7 +65,7 @@ longer() {
 longer >/dev/null
 timed "run of $(wc -l <"$work/g/msopgen/op_kernel/gelu_custom.cpp") lines of kernel (gelu), edited" longer
 # One launch inside a program that makes many: the direct way in is for tuning and learning loops.
-cmake --build "$build" --target bench_latency bench_throughput bench_time_cost >/dev/null
+cmake --build "$build" --target bench_latency bench_throughput bench_compile bench_lines bench_time_cost >/dev/null
 for example in relu softmax; do
   "$build/bench_latency" "$root/data/examples/activation/$example.craft" 16 100 50
 done
@@ -79,6 +79,18 @@ if command -v valgrind >/dev/null; then
     count=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$craft" "$command" "$work/p/softmax_custom.craft" 2>&1 >/dev/null |
       sed -n 's/.*Collected : \([0-9]*\).*/\1/p')
     printf '%-58s %s\n' "instructions: $command softmax.craft" "$count"
+  done
+  # a line of programs of one kind, and how much twice the lines take: 2 is in proportion
+  "$build/bench_lines" | while read -r kind; do
+    before=0
+    for lines in 1500 3000; do
+      "$build/bench_lines" "$kind" "$lines" >"$work/lines.craft"
+      count=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$build/bench_compile" -r 0 "$work/lines.craft" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p')
+      [ "$before" = 0 ] || awk -v k="$kind" -v n="$lines" -v a="$before" -v b="$count" \
+        'BEGIN { printf "%-58s %6d, twice the lines: %.2f\n", "instructions a line, " n " lines: " k, b / n, b / a }'
+      before=$count
+    done
   done
   # host instructions of the blocks for one element-instruction; valgrind has AVX2 at most, and counts a byte of `rep stosb` as one
   GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:glibc.cpu.x86_rep_movsb_threshold=1000000000

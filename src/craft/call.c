@@ -261,7 +261,7 @@ static bool declare(ac_chk *c, ac_cstmt *st);
 
 /* A buffer that could not be declared is no reason for errors where it is used. */
 void ac_chk_alloc(ac_chk *c, ac_cstmt *st) {
-  if (!declare(c, st)) c->st->vars[ac_chk_var(c->fn, st->target->s)] = (ac_kvar){AC_SET, none};
+  if (!declare(c, st)) *ac_chk_set(c, c->st, ac_chk_var(c->fn, st->target->s)) = (ac_kvar){AC_SET, none};
 }
 
 static bool declare(ac_chk *c, ac_cstmt *st) {
@@ -326,7 +326,7 @@ static bool declare(ac_chk *c, ac_cstmt *st) {
   ac_kval v = plain(AC_CT_BUFFER);
   v.buf = info->buf;
   v.dtype = d.dtype;
-  c->st->vars[i] = (ac_kvar){AC_SET, v};
+  *ac_chk_set(c, c->st, i) = (ac_kvar){AC_SET, v};
   return true;
 }
 

@@ -95,13 +95,23 @@ typedef struct {
   ac_sym *ext[4]; /* NULL: not known */
   ac_loc loc;     /* of what set it */
 } ac_kbuf;
+/* States share pages of variables until one of them changes a page: a state is copied at every branch and every loop, and hardly differs. */
+enum { AC_KPAGE = 16 };
+typedef struct ac_kpage {
+  int users;             /* states that have it */
+  struct ac_kpage *next; /* of the unused ones */
+  ac_kvar v[AC_KPAGE];
+} ac_kpage;
 typedef struct ac_kstate {
   bool dead;
-  ac_kvar *vars;
+  ac_kpage **pages;
   ac_kbuf *bufs;
   const ac_fact *facts;
   struct ac_kstate *next; /* of the unused ones */
 } ac_kstate;
+static inline const ac_kvar *ac_chk_get(const ac_kstate *s, int i) {
+  return &s->pages[i / AC_KPAGE]->v[i % AC_KPAGE];
+}
 
 /* ---- functions ---- */
 
@@ -169,6 +179,7 @@ typedef struct {
   ac_kloop *loop;
   AC_VEC(ac_oblig) obligs;
   AC_VEC(ac_klaunch) launches;
+  ac_kpage *spare_page;
   const ac_cexpr *statement; /* the call that is a statement of its own: it may have no value */
   const char *const *tunes;  /* ac_craft_check_opts */
   int n_tunes;
@@ -211,6 +222,9 @@ ac_cexpr *ac_chk_new_int(ac_chk *c, int64_t v, ac_loc loc);
 ac_cexpr *ac_chk_new_name(ac_chk *c, const char *name, ac_loc loc);
 const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
 void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y, const ac_fact *fy);
+
+/* flow.c: a variable of a state, to be changed */
+ac_kvar *ac_chk_set(ac_chk *c, ac_kstate *s, int i);
 
 /* call.c */
 ac_kval ac_chk_call(ac_chk *c, ac_cexpr *e);

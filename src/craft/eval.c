@@ -47,7 +47,7 @@ static ac_cexpr *write_sym(ac_chk *c, ac_sym *x, bool params_only);
 /* A variable that holds the value now. */
 static ac_cexpr *write_var(ac_chk *c, ac_sym *x, bool params_only) {
   for (size_t i = 0; i < c->fn->v.len; i++) {
-    const ac_kvar *v = &c->st->vars[i];
+    const ac_kvar *v = ac_chk_get(c->st, (int)i);
     if (params_only && c->fn->v.data[i].param < 0) continue;
     if (v->set != AC_SET || v->v.kind != AC_CT_INT || v->v.sym != x || c->fn->v.data[i].kind != AC_CT_INT) continue;
     return ac_chk_new_name(c, c->fn->v.data[i].name, AC_NOLOC);
@@ -79,7 +79,7 @@ static ac_cexpr *write_call(ac_chk *c, const char *name, ac_cprim prim, bool bar
 static ac_cexpr *write_atom(ac_chk *c, int i, bool params_only) {
   const ac_satom a = c->s.atoms.data[i];
   for (size_t k = 0; k < c->fn->v.len; k++) { /* the atom itself may be what a variable holds */
-    const ac_kvar *v = &c->st->vars[k];
+    const ac_kvar *v = ac_chk_get(c->st, (int)k);
     if (v->set == AC_SET && v->v.kind == AC_CT_INT && v->v.sym && ac_sy_is_atom(v->v.sym, i)) {
       ac_cexpr *e = write_var(c, v->v.sym, params_only);
       if (e) return e;
@@ -431,7 +431,7 @@ static ac_kval eval_name(ac_chk *c, ac_cexpr *e) {
   if (i < 0) return ac_craft_kernel(c->m, e->s) ? plain(AC_CT_KERNEL) : unknown_name(c, e);
   ac_vinfo *info = &c->fn->v.data[i];
   if (!c->quiet) info->used = true;
-  const ac_kvar *v = &c->st->vars[i];
+  const ac_kvar *v = ac_chk_get(c->st, (int)i);
   if (v->set == AC_UNSET && !c->st->dead) {
     ac_diag *g = ac_error(ac_chk_d(c), AC0503, e->loc, "'%s' is used before it gets a value", e->s);
     ac_note(ac_chk_d(c), g, info->loc, "it gets one here");

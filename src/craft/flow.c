@@ -5,18 +5,39 @@
 
 /* ---- states ---- */
 
+static size_t n_pages(const ac_chk *c) {
+  return (c->fn->v.len + AC_KPAGE - 1) / AC_KPAGE;
+}
+
+static ac_kpage *new_page(ac_chk *c) {
+  ac_kpage *p = c->spare_page;
+  if (p)
+    c->spare_page = p->next;
+  else
+    p = AC_NEW(c->a, ac_kpage);
+  p->users = 1;
+  return p;
+}
+
+static ac_kstate *new_state(ac_chk *c) {
+  ac_kstate *n = AC_NEW(c->a, ac_kstate);
+  n->pages = AC_NEW_N(c->a, ac_kpage *, n_pages(c));
+  n->bufs = AC_NEW_N(c->a, ac_kbuf, c->fn->n_bufs);
+  return n;
+}
+
 /* States are many and short-lived: dropped ones are used again. */
 static ac_kstate *copy_state(ac_chk *c, const ac_kstate *s) {
-  size_t nv = c->fn->v.len, nb = c->fn->n_bufs;
+  size_t nb = c->fn->n_bufs;
   ac_kstate *n = c->spare;
-  if (n) {
+  if (n)
     c->spare = n->next;
-  } else {
-    n = AC_NEW(c->a, ac_kstate);
-    n->vars = AC_NEW_N(c->a, ac_kvar, nv);
-    n->bufs = AC_NEW_N(c->a, ac_kbuf, nb);
+  else
+    n = new_state(c);
+  for (size_t i = 0; i < n_pages(c); i++) {
+    n->pages[i] = s->pages[i];
+    n->pages[i]->users++;
   }
-  memcpy(n->vars, s->vars, nv * sizeof *n->vars);
   if (nb) memcpy(n->bufs, s->bufs, nb * sizeof *n->bufs);
   n->dead = s->dead;
   n->facts = s->facts;
@@ -25,8 +46,25 @@ static ac_kstate *copy_state(ac_chk *c, const ac_kstate *s) {
 
 static void drop_state(ac_chk *c, ac_kstate *s) {
   if (!s) return;
+  for (size_t i = 0; i < n_pages(c); i++) {
+    ac_kpage *p = s->pages[i];
+    if (--p->users) continue;
+    p->next = c->spare_page;
+    c->spare_page = p;
+  }
   s->next = c->spare;
   c->spare = s;
+}
+
+ac_kvar *ac_chk_set(ac_chk *c, ac_kstate *s, int i) {
+  ac_kpage **p = &s->pages[i / AC_KPAGE];
+  if ((*p)->users > 1) {
+    ac_kpage *own = new_page(c);
+    memcpy(own->v, (*p)->v, sizeof own->v);
+    (*p)->users--;
+    *p = own;
+  }
+  return &(*p)->v[i % AC_KPAGE];
 }
 
 static bool same_tile(const ac_ktile *a, const ac_ktile *b) {
@@ -47,8 +85,8 @@ static ac_sym *either(ac_chk *c, const char *name, ac_sym *x, const ac_fact *fx,
   return r;
 }
 
-static ac_kvar join_var(ac_chk *c, size_t i, const ac_kstate *x, const ac_kstate *y) {
-  ac_kvar a = x->vars[i], b = y->vars[i];
+static ac_kvar join_var(ac_chk *c, int i, const ac_kstate *x, const ac_kstate *y) {
+  ac_kvar a = *ac_chk_get(x, i), b = *ac_chk_get(y, i);
   if (a.set == AC_UNSET && b.set == AC_UNSET) return a;
   if (a.set == AC_UNSET || b.set == AC_UNSET) {
     ac_kvar r = a.set == AC_UNSET ? b : a;
@@ -103,7 +141,12 @@ static ac_kstate *join(ac_chk *c, ac_kstate *x, ac_kstate *y) {
   if (!x || (x->dead && y)) return y;
   if (!y || y->dead) return x;
   ac_kstate *r = copy_state(c, x);
-  for (size_t i = 0; i < c->fn->v.len; i++) r->vars[i] = join_var(c, i, x, y);
+  for (int i = 0; i < (int)c->fn->v.len; i++) {
+    if (i % AC_KPAGE == 0 && x->pages[i / AC_KPAGE] == y->pages[i / AC_KPAGE])
+      i += AC_KPAGE - 1; /* the same in both */
+    else
+      *ac_chk_set(c, r, i) = join_var(c, i, x, y);
+  }
   for (size_t i = 0; i < c->fn->n_bufs; i++) r->bufs[i] = join_buf(&x->bufs[i], &y->bufs[i]);
   r->facts = common_facts(x->facts, y->facts);
   return r;
@@ -131,14 +174,14 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
     if (info->buf >= 0) return;
     if (v.kind == AC_CT_NONE || v.kind == AC_CT_TILE || v.kind == AC_CT_POINTER || v.kind == AC_CT_SHAPE ||
         v.kind == AC_CT_DTYPE || v.kind == AC_CT_STR) {
-      c->st->vars[i] = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
+      *ac_chk_set(c, c->st, i) = (ac_kvar){AC_SET, (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE}};
       return;
     }
   }
-  if (v.kind == AC_CT_BUFFER && info->buf < 0 && c->st->vars[i].set == AC_UNSET &&
+  if (v.kind == AC_CT_BUFFER && info->buf < 0 && ac_chk_get(c->st, i)->set == AC_UNSET &&
       c->view) { /* a bitcast has a name */
     target->type = AC_CT_BUFFER;
-    c->st->vars[i] = (ac_kvar){AC_SET, v};
+    *ac_chk_set(c, c->st, i) = (ac_kvar){AC_SET, v};
     return;
   }
   if (info->buf >= 0 || v.kind == AC_CT_BUFFER) {
@@ -171,7 +214,7 @@ static void set_var(ac_chk *c, ac_cexpr *target, ac_kval v) {
     ac_error(ac_chk_d(c), AC0521, target->loc, "the tensor '%s' cannot be assigned", target->s);
     return;
   }
-  c->st->vars[i] = (ac_kvar){AC_SET, v};
+  *ac_chk_set(c, c->st, i) = (ac_kvar){AC_SET, v};
 }
 
 static ac_cstmt *new_stmt(ac_chk *c, ac_cskind kind, ac_loc loc) {
@@ -289,8 +332,8 @@ static void havoc_assigned(ac_chk *c, const ac_cstmt *s, ac_kstate *st) {
   for (; s; s = s->next) {
     if ((s->kind == AC_CS_ASSIGN || s->kind == AC_CS_FOR) && s->target->kind == AC_CE_NAME) {
       int i = ac_chk_var(c->fn, s->target->s);
-      ac_kvar *v = &st->vars[i];
-      if (c->fn->v.data[i].buf < 0 && v->set != AC_UNSET) {
+      if (c->fn->v.data[i].buf < 0 && ac_chk_get(st, i)->set != AC_UNSET) {
+        ac_kvar *v = ac_chk_set(c, st, i);
         if (v->v.kind == AC_CT_INT) v->v.sym = ac_sy_fresh(&c->s, s->target->s);
         v->v.tile = NULL;
       }
@@ -405,7 +448,7 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
     }
   }
   ac_kval v = {.kind = AC_CT_INT, .sym = i, .buf = -1, .dtype = AC_NODTYPE};
-  head->vars[var] = (ac_kvar){AC_SET, v};
+  *ac_chk_set(c, head, var) = (ac_kvar){AC_SET, v};
   loop_run l = {0};
   run_loop(c, s, head, &l);
   ac_kstate *all = trips ? l.end : entry;
@@ -418,9 +461,10 @@ static void run_for(ac_chk *c, ac_cstmt *s) {
     if (l.loop.breaks.data[k] != all) drop_state(c, l.loop.breaks.data[k]);
   out->facts = common_facts(out->facts, entry->facts);
   if (entry->dead) out->dead = true;
-  if (!trips && out->vars[var].set == AC_SET && entry->vars[var].set != AC_SET) out->vars[var].set = AC_MAYBE;
-  out->vars[var].v = v;
-  out->vars[var].v.sym = ac_sy_fresh(y, s->target->s);
+  ac_kvar *left = ac_chk_set(c, out, var);
+  if (!trips && left->set == AC_SET && ac_chk_get(entry, var)->set != AC_SET) left->set = AC_MAYBE;
+  left->v = v;
+  left->v.sym = ac_sy_fresh(y, s->target->s);
   c->st = out;
   drop_state(c, entry);
   drop_state(c, head);
@@ -694,7 +738,7 @@ static void set_params(ac_chk *c, ac_finfo *f) {
       v.tile = AC_NEW(c->a, ac_ktile);
       *v.tile = (ac_ktile){.param = i, .base = ac_sy_int(&c->s, 0), .base_e = ac_chk_new(c, AC_CE_INT, AC_NOLOC)};
     }
-    c->st->vars[ac_chk_var(f, p->name)] = (ac_kvar){AC_SET, v};
+    *ac_chk_set(c, c->st, ac_chk_var(f, p->name)) = (ac_kvar){AC_SET, v};
     if (p->init)
       p->init->type = p->init->kind == AC_CE_INT     ? AC_CT_INT
                       : p->init->kind == AC_CE_FLOAT ? AC_CT_FLOAT
@@ -718,11 +762,13 @@ static void run_function(ac_chk *c, ac_finfo *f) {
   c->stage = AC_STAGE_NONE;
   c->loop = NULL;
   c->loop_depth = 0;
-  c->st = AC_NEW(c->a, ac_kstate);
-  c->st->vars = AC_NEW_N(c->a, ac_kvar, n);
   f->n_bufs = count_allocs(f->f->body);
   c->spare = NULL;
-  c->st->bufs = AC_NEW_N(c->a, ac_kbuf, f->n_bufs);
+  c->st = new_state(c);
+  for (size_t i = 0; i < n_pages(c); i++) {
+    c->st->pages[i] = new_page(c);
+    memset(c->st->pages[i]->v, 0, sizeof c->st->pages[i]->v);
+  }
   f->caps = AC_NEW_N(c->a, ac_sym *, n);
   f->dims = ac_alloc_n(c->a, n, sizeof *f->dims);
   f->whole_bufs = AC_NEW_N(c->a, bool, n);

@@ -183,7 +183,7 @@ static ac_sym *kept(const look *l, const ac_cexpr *e) {
   int n = assignments(l->f->f->body, e->s), param = l->f->v.data[i].param;
   if (param >= 0) return n ? NULL : l->f->param_syms[param];
   for (const ac_cstmt *s = l->f->f->body; n == 1 && s; s = s->next)
-    if (sets(s, e->s)) return l->c->st->vars[i].set == AC_SET ? l->c->st->vars[i].v.sym : NULL;
+    if (sets(s, e->s)) return ac_chk_get(l->c->st, i)->set == AC_SET ? ac_chk_get(l->c->st, i)->v.sym : NULL;
   return NULL;
 }
 

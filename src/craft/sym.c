@@ -57,10 +57,10 @@ static ac_sym *intern(ac_syms *s, const ac_sterm *t, int n) {
     grow_table(s);
     at = slot(s, t, n);
   }
-  ac_sym *x = *at = AC_NEW(s->a, ac_sym);
+  ac_sym *x = *at = ac_alloc(s->a, sizeof *x + (size_t)n * sizeof *t); /* the terms behind it */
   x->id = (int)s->n_polys++;
   x->n = n;
-  x->t = AC_NEW_N(s->a, ac_sterm, n);
+  x->t = (ac_sterm *)(x + 1);
   if (n) memcpy(x->t, t, (size_t)n * sizeof *t);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < t[i].k; j++)

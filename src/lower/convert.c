@@ -228,8 +228,8 @@ static ac_aexpr *unary(ac_lconv *v, const ac_cexpr *e) {
 
 static ac_aexpr *name(ac_lconv *v, const ac_cexpr *e) {
   const char *n = ac_lower_name(v->c->a, e->s);
-  for (size_t i = 0; v->k && i < v->k->vars.len; i++)
-    if (!strcmp(v->k->vars.data[i].name, n)) return ac_ae_var(v->c->a, n, v->k->vars.data[i].type);
+  const ac_lvar *known = v->k ? ac_lvar_find(&v->k->vars, n) : NULL;
+  if (known) return ac_ae_var(v->c->a, n, known->type);
   if (e->type != AC_CT_INT && e->type != AC_CT_FLOAT && e->type != AC_CT_BOOL) return bad(v, e, "this name");
   return ac_ae_var(v->c->a, n, ac_lower_type(e));
 }

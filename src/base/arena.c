@@ -74,6 +74,29 @@ static bool injected_failure(void) {
   return atomic_fetch_sub(&fail_at, 1) == 1;
 }
 
+/* One chunk of each ordinary size stays with the process when its arena goes (8 MiB in all), for the next arena: the system would have to
+ * clear its pages anew. Not under the address sanitizer, which shall see what is used after that. */
+enum { KEPT = 7 };
+_Static_assert(FIRST_CHUNK << (KEPT - 1) == MAX_CHUNK, "a place for each size");
+static _Atomic(chunk *) kept[KEPT];
+
+/* Its place, or NULL: not of an ordinary size. */
+static _Atomic(chunk *) *place_of(size_t size) {
+  if (REDZONE || size < FIRST_CHUNK || size > MAX_CHUNK || (size & (size - 1))) return NULL;
+  return &kept[__builtin_ctzll(size / FIRST_CHUNK)];
+}
+
+static void give_back(chunk *c) {
+  _Atomic(chunk *) *at = place_of(c->size);
+  chunk *none = NULL;
+  if (!at || !atomic_compare_exchange_strong(at, &none, c)) free(c);
+}
+
+static chunk *kept_chunk(size_t size) {
+  _Atomic(chunk *) *at = place_of(size);
+  return at ? atomic_exchange(at, NULL) : NULL;
+}
+
 ac_arena *ac_arena_new(void) {
   ac_arena *a = injected_failure() ? NULL : calloc(1, sizeof *a);
   if (!a) out_of_memory(sizeof *a);
@@ -86,7 +109,7 @@ void ac_arena_free(ac_arena *a) {
   for (chunk *c = a->head, *next; c; c = next) {
     next = c->next;
     UNPOISON(c->bytes, c->size);
-    free(c);
+    give_back(c);
   }
   free(a);
 }
@@ -107,7 +130,8 @@ static size_t footprint(size_t n) {
 /* A chunk of its own for a large object comes zeroed if that is asked for, others as they are. */
 static chunk *new_chunk(ac_arena *a, size_t need, bool own, bool zero) {
   size_t size = own ? need : a->next;
-  chunk *c = own && zero ? calloc(1, sizeof *c + size) : malloc(sizeof *c + size);
+  chunk *c = own ? NULL : kept_chunk(size);
+  if (!c) c = own && zero ? calloc(1, sizeof *c + size) : malloc(sizeof *c + size);
   if (!c) out_of_memory(need);
   *c = (chunk){.size = size};
   POISON(c->bytes, size);

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include <pthread.h>
+
 static void zeroed_and_aligned(void **state) {
   ac_arena *a = *state;
   for (size_t n = 0; n < 70000; n = n * 2 + 1) {
@@ -8,6 +10,29 @@ static void zeroed_and_aligned(void **state) {
     for (size_t i = 0; i < n; i++) assert_int_equal(p[i], 0);
     memset(p, 0xAB, n); /* the next one must not see it */
   }
+}
+
+/* What one arena wrote is not in the next one's objects, though it has the same memory, perhaps; and from several threads. */
+static void *arena_after_arena(void *user) {
+  for (int round = 0; round < 200; round++) {
+    ac_arena *a = ac_arena_new();
+    for (size_t n = 1; n < 300000; n = n * 3 + 1) {
+      unsigned char *p = ac_alloc(a, n);
+      for (size_t i = 0; i < n; i += 1 + n / 1000)
+        if (p[i]) *(bool *)user = true;
+      memset(p, 0xAB, n);
+    }
+    ac_arena_free(a);
+  }
+  return NULL;
+}
+static void arenas_after_each_other_are_clean(void **state) {
+  (void)state;
+  pthread_t t[3];
+  bool dirty[3] = {0};
+  for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&t[i], NULL, arena_after_arena, &dirty[i]), 0);
+  for (int i = 0; i < 3; i++) assert_int_equal(pthread_join(t[i], NULL), 0);
+  for (int i = 0; i < 3; i++) assert_false(dirty[i]);
 }
 
 static void empty_objects_are_distinct(void **state) {
@@ -135,6 +160,7 @@ static void default_handler_exits_with_limit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(zeroed_and_aligned),
+      TEST(arenas_after_each_other_are_clean),
       TEST(empty_objects_are_distinct),
       TEST(objects_do_not_overlap),
       TEST(large_objects_cost_nothing_until_used),

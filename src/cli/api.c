@@ -315,12 +315,14 @@ static void tell_verdicts(ac_context *c, const job *j, bool text) {
                                   : "; the tiling code asks"
                        : data ? "; data or a loop without a bound decides: only a run says"
                               : "";
+    const char *given = j->verdicts.of[q] == AC_VERDICT_REFUTED ? NULL : j->verdicts.given[q];
+    if (given) json_object_set_new(one, "given", json_string(given));
     if (asked) json_object_set_new(one, "asked_by_tiling", json_true());
     if (data) json_object_set_new(one, "left_to_runs", json_true());
     json_object_set_new(all, ac_claim_names[q], one);
     if (text)
-      ac_printf(&c->text, "  %-10s %-8s %s%s%s%s\n", word, ac_claim_names[q], ac_claim_texts[q], why ? ": " : "",
-                why ? why : "", asks);
+      ac_printf(&c->text, "  %-10s %-8s %s%s%s%s%s%s\n", word, ac_claim_names[q], ac_claim_texts[q], why ? ": " : "",
+                why ? why : "", asks, given ? "; " : "", given ? given : "");
   }
   json_object_set_new(c->result, "claims", all);
   json_object_set_new(c->result, "shapes_tried", json_integer(j->verdicts.shapes));

@@ -15,7 +15,7 @@ bool ac_chk_settled(ac_chk *c, const ac_oblig *o) {
 
 /* The obligation with the values that its statement sees, for the tiling code. */
 static ac_cmust *must_of(ac_chk *c, const ac_oblig *o) {
-  ac_cexpr *x = c->at && o->unknown ? ac_chk_write(c, o->x, NULL, false) : NULL;
+  ac_cexpr *x = c->at && !o->sure && !o->open ? ac_chk_write(c, o->x, NULL, false) : NULL;
   ac_cexpr *y = x ? ac_chk_write(c, o->y, NULL, false) : NULL;
   if (!y) return NULL;
   ac_cmust *m = AC_NEW(c->a, ac_cmust);
@@ -28,7 +28,7 @@ void ac_chk_unsettled(ac_chk *c, ac_oblig o) {
   o.fn = c->fn;
   o.facts = c->st->facts;
   ac_range r = ac_sy_range(&c->s, ac_sy_sub(&c->s, o.y, o.x), o.facts);
-  if (r.hi < 0) {
+  if (r.hi < 0 && !o.open) {
     ac_diag *g = ac_error(c->diags, o.code, o.loc, "%s", o.refuted);
     if (o.other.line) ac_note(c->diags, g, o.other, "it was set here");
     if (o.help) ac_help(c->diags, g, "%s", o.help);
@@ -368,6 +368,7 @@ static bool extract_part(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   if (at.dim[last].kept) {
     at.dim[last].lo = ac_sy_add(&c->s, at.dim[last].lo, v[1].sym);
     at.dim[last].len = one;
+    ac_chk_from_zero(c, e, v[0].buf, at.dim[last].lo);
   }
   ac_chk_part_read(c, &x, ext, e->loc);
   return ac_chk_view(c, e->args[0], &v[0], ext);
@@ -405,8 +406,9 @@ static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
     if (b->rank > 1) {
       if (!extract_part(c, e, v)) return none;
       e->args[0]->dtype = d;
-      return ac_dtypes[d].cls == AC_FLOATING ? plain(AC_CT_FLOAT) : int_value(ac_sy_fresh(&c->s, text(c, e)));
+      return ac_dtypes[d].cls == AC_FLOATING ? plain(AC_CT_FLOAT) : int_value(ac_chk_element(c, e, &v[0]));
     }
+    ac_chk_from_zero(c, e, v[0].buf, v[0].off ? ac_sy_add(&c->s, v[0].off, v[1].sym) : v[1].sym);
     if (ac_chk_readable(c, &v[0], e->args[0]->loc) && ac_chk_extent(c, &v[0])) {
       ac_oblig o = {.x = ac_sy_add(&c->s, v[1].sym, ac_sy_int(&c->s, 1)),
                     .y = ac_chk_extent(c, &v[0]),
@@ -449,7 +451,7 @@ static ac_kval extract(ac_chk *c, ac_cexpr *e, const ac_kval *v) {
   }
   e->args[0]->dtype = d;
   if (ac_dtypes[d].cls == AC_FLOATING) return plain(AC_CT_FLOAT);
-  return int_value(ac_sy_fresh(&c->s, text(c, e)));
+  return int_value(ac_chk_element(c, e, &v[0]));
 }
 
 /* min and max take two or more numbers. */

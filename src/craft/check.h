@@ -40,7 +40,8 @@ typedef struct {
   ac_cexpr *extent_e, *stride_e; /* as the program has them */
   const ac_cexpr *index;         /* a buffer whose elements are the offsets; NULL: 0, 1, ... */
   int index_buf;
-  ac_loc index_set; /* what had written it */
+  ac_sym *index_off; /* the part of it begins there; NULL: 0 */
+  ac_loc index_set;  /* what had written it */
 } ac_kdim;
 typedef struct {
   int param; /* -1: offsets without a pointer */
@@ -87,13 +88,21 @@ typedef struct {
   int set;
   ac_kval v;
 } ac_kvar;
+/* Between which numbers the integers in a buffer lie (range.c); it holds if every pair of if_ is in order. */
+typedef struct {
+  ac_sym *lo, *hi;      /* NULL: not known */
+  ac_sym *first, *step; /* element k is first + k * step; NULL: not known */
+  ac_sym *if_[8][2];
+  int n_if;
+} ac_kspan;
 typedef struct {
   int set;
   bool clobbered; /* last used as work space */
   bool wrong;     /* an error was reported about what is in it: no others follow */
   int rank;
-  ac_sym *ext[4]; /* NULL: not known */
-  ac_loc loc;     /* of what set it */
+  ac_sym *ext[4];       /* NULL: not known */
+  ac_loc loc;           /* of what set it */
+  const ac_kspan *span; /* of its valid elements; NULL: not known */
 } ac_kbuf;
 /* States share pages of variables until one of them changes a page: a state is copied at every branch and every loop, and hardly differs. */
 enum { AC_KPAGE = 16 };
@@ -150,6 +159,8 @@ typedef struct {
   ac_loc loc, other;
   const char *refuted, *unknown, *help;
   ac_cmust *must; /* the same at its statement, or NULL */
+  bool sure;      /* said only where it is certain that it does not hold */
+  bool open; /* where it does not hold nothing need be wrong: it is proved or not, never refuted, and not asked */
 } ac_oblig;
 typedef struct {
   ac_cstmt *s;
@@ -255,6 +266,8 @@ ac_kval ac_chk_part(ac_chk *c, ac_cexpr *e, ac_kval b);        /* b[i], b[a:c, d
 int ac_chk_shape(ac_chk *c, const ac_kval *v, ac_sym *ext[4]); /* axes of an operand; ext NULL: not known */
 /* Elements that an operand takes of dimension d: of its part, from there to the end, or all. */
 ac_sym *ac_chk_room(ac_chk *c, const ac_kval *v, int d);
+/* A buffer begins at its element 0. */
+void ac_chk_from_zero(ac_chk *c, const ac_cexpr *e, int buf, ac_sym *at);
 /* What a part of extent `ext` reads must be valid; what is written to it is valid from here on. */
 void ac_chk_part_read(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);
 void ac_chk_part_written(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], ac_loc loc);
@@ -262,6 +275,21 @@ bool ac_chk_part_same(ac_chk *c, const ac_kval *x, const ac_kval *y);
 bool ac_chk_view(ac_chk *c, ac_cexpr *e, const ac_kval *v, ac_sym *const ext[4]); /* writes e->view */
 bool ac_chk_is_shape_prim(ac_cprim p);
 ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v);
+
+/* range.c: between which numbers the integers in buffers lie */
+/* Of the first n elements of an operand, NULL: of all that are valid. False: nothing is known. */
+bool ac_chk_span(ac_chk *c, const ac_kval *v, ac_sym *n, ac_kspan *s);
+bool ac_chk_same_span(const ac_kspan *x, const ac_kspan *y);
+/* What a call writes to its first operand, by the spans of its sources as they are before it; NULL: not known. */
+const ac_kspan *ac_chk_made(ac_chk *c, const ac_cexpr *e, const ac_sig *s, const ac_kval *v, ac_sym *count);
+const ac_kspan *ac_chk_span_below(ac_chk *c, ac_sym *n); /* 0 to n - 1 */
+/* Behind a write of `made` to v, which was in the state `was`; keep: what lay beside stays. */
+void ac_chk_spans(ac_chk *c, const ac_kval *v, const ac_kbuf *was, bool keep, const ac_kspan *made);
+ac_sym *ac_chk_element(ac_chk *c, ac_cexpr *e, const ac_kval *v); /* the value of one element, read by e */
+/* What a span rests on: nothing it was computed from wraps. */
+void ac_chk_unwrapped(ac_chk *c, const ac_kval *v, const ac_kspan *s, ac_loc loc);
+/* The first `count` numbers in `index` are 0 to n - 1. */
+void ac_chk_inside(ac_chk *c, const ac_kval *index, ac_sym *count, const char *source, ac_sym *n, ac_loc loc);
 
 /* ub.c */
 /* live.c: lives of a kernel's buffers, and which of them share bytes (ac_cbuffer.home). */

@@ -492,6 +492,8 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   }
   bool keep = dst_in;
   for (int k = 0; k < r.n_srcs; k++) keep = keep || same_place(c, &v[0], &v[r.srcs[k]]);
+  const ac_kbuf was = c->st->bufs[v[0].buf];
+  const ac_kspan *made = ac_chk_made(c, e, s, v, count);
   if (is_form(s, AC_FORM_REDUCE)) {
     if (r.work >= 0) check_work_room(c, e, s, r.work, v, count);
     if (r.work >= 0) c->st->bufs[v[r.work].buf] = (ac_kbuf){.clobbered = true, .loc = e->loc};
@@ -502,6 +504,8 @@ ac_kval ac_chk_compute(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
   } else {
     ac_kbuf copy = shape ? *shape : (ac_kbuf){0};
     ac_chk_written(c, &v[0], count, shape ? &copy : NULL, keep, e->loc);
+    bool all = was.rank == 1 && was.ext[0] == count; /* nothing lies beside what was worked on in place */
+    ac_chk_spans(c, &v[0], &was, keep && !all, made);
   }
   return none;
 }

@@ -120,6 +120,8 @@ struct ac_cexpr {
   ac_cexpr *offset;   /* AC_CT_BUFFER: element offset of `ub + k`, `ub[k]`, `ub[a:b]`; NULL: 0 */
   ac_ctile *tile; /* address of a load, store or extract_scalar; an ASSIGN of type TILE or POINTER makes no code */
   ac_cview *view; /* AC_CT_BUFFER: the part that an operand is, by dimensions; NULL: `offset` says all */
+  ac_cexpr *
+      *between; /* AC_P_EXTRACT_SCALAR of a buffer: the least and the greatest that it can be; NULL: not known */
 };
 
 /* A part of a buffer: one entry a dimension of the buffer. */
@@ -139,8 +141,10 @@ struct ac_ctile {
   int rank;       /* 0: one element */
   struct {
     ac_cexpr *extent, *stride;
-    ac_cexpr *index; /* NULL, or a buffer of int32: element k of it stands in place of k */
-  } axis[4];         /* outermost first */
+    ac_cexpr *index;        /* NULL, or a buffer of int32: element k of it stands in place of k */
+    ac_cexpr *lo, *hi;      /* of an index: its elements lie between; NULL: not known */
+    ac_cexpr *first, *step; /* of an index: element k is first + k * step; NULL: not known */
+  } axis[4];                /* outermost first */
 };
 
 typedef enum {
@@ -337,7 +341,9 @@ typedef struct {
   bool asked
       [AC_CLAIM_COUNT]; /* UNKNOWN: the tiling code asks it of the shape at hand, as far as it does not depend on data */
   bool data[AC_CLAIM_COUNT]; /* UNKNOWN: some of it depends on what is in memory; only the simulator looks at that */
-  bool clash;                /* a claim is proved and refuted: a fault of the checker, for its tests */
+  const char *given
+      [AC_CLAIM_COUNT]; /* what it is taken to hold under, besides what the host function refuses; NULL: nothing */
+  bool clash;           /* a claim is proved and refuted: a fault of the checker, for its tests */
 } ac_verdicts;
 extern const char *const ac_claim_names[AC_CLAIM_COUNT], *const ac_claim_texts[AC_CLAIM_COUNT];
 /* Of a program that ac_craft_check accepted, with the diagnostics of that check in d; adds its own (AC054x). False: something is refuted. */

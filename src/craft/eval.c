@@ -265,6 +265,7 @@ static ac_kval offsets_of(ac_chk *c, ac_cexpr *e, const ac_kval *b) {
                         .stride_e = ac_chk_new_int(c, 1, e->loc),
                         .index = name,
                         .index_buf = b->buf,
+                        .index_off = b->off,
                         .index_set = c->st->bufs[b->buf].loc};
   ac_kval r = plain(AC_CT_TILE);
   r.tile = t;
@@ -368,6 +369,7 @@ static ac_kval buffer_plus(ac_chk *c, ac_cexpr *e, ac_kval b, ac_cexpr *k, const
   b.off = b.off ? ac_sy_add(&c->s, b.off, (ac_sym *)(uintptr_t)sym) : (ac_sym *)(uintptr_t)sym;
   b.off_e = b.off_e ? new_binary(c, AC_OP_ADD, b.off_e, k) : k;
   b.len = NULL;
+  ac_chk_from_zero(c, e, b.buf, b.off);
   return b;
 }
 
@@ -395,6 +397,7 @@ static ac_kval buffer_index(ac_chk *c, ac_cexpr *e, ac_kval b) {
   ac_kval from = ac_chk_int(c, lo, "an index"), to = hi ? ac_chk_int(c, hi, "an index") : none;
   if (from.kind != AC_CT_INT || (hi && to.kind != AC_CT_INT)) return none;
   b.off = b.off ? ac_sy_add(&c->s, b.off, from.sym) : from.sym;
+  ac_chk_from_zero(c, e, b.buf, b.off);
   b.off_e = b.off_e ? new_binary(c, AC_OP_ADD, b.off_e, lo) : lo;
   b.len = x->kind != AC_CE_SLICE ? ac_sy_int(&c->s, 1) : hi ? ac_sy_sub(&c->s, to.sym, from.sym) : NULL;
   return b;

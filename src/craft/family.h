@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
   int tensor;
   bool store, atomic, maybe; /* maybe: whether it happens at all depends on values */
+  bool some;                 /* not all of it is touched, as values will have it */
   ac_sym *base, *len;        /* NULL: not known */
   ac_ploop loop[AC_PV_LOOPS];
   int n_loops;
@@ -39,5 +40,11 @@ static inline ac_sym *ac_pv_fresh(ac_syms *y, const char *label, int64_t lo) {
 bool ac_pv_take_away(ac_syms *y, ac_family *f, bool gaps, int but, int *tries);
 /* There is nothing in it; then it is [0, 0) from here on. */
 bool ac_pv_void(ac_syms *y, ac_family *f);
+
+/* unknowns.c */
+bool ac_pv_mentions(ac_syms *y, const ac_sym *x, const char *label); /* an unknown with this label, anywhere in x */
+/* The same; whether others are in it as well, and how deep functions nest. */
+bool ac_pv_of_label(ac_syms *y, const ac_sym *x, const char *label, bool *others, int *depth);
+ac_sym *ac_pv_quotient_by(ac_syms *y, const ac_sym *x, const ac_sym *by); /* a cdiv(a, by) in x; NULL: none */
 
 #endif

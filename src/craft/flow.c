@@ -112,10 +112,12 @@ static ac_kbuf join_buf(const ac_kbuf *x, const ac_kbuf *y) {
   if (x->set == AC_UNSET || y->set == AC_UNSET) {
     ac_kbuf r = x->set == AC_UNSET ? *y : *x;
     r.set = AC_MAYBE;
+    r.span = NULL; /* it may speak of a counter of the trip before */
     return r;
   }
   ac_kbuf r = *x;
   r.wrong = x->wrong || y->wrong;
+  if (!ac_chk_same_span(x->span, y->span)) r.span = NULL;
   if (y->set < r.set) r.set = y->set;
   if (x->rank != y->rank) {
     r.rank = 1;
@@ -346,7 +348,9 @@ static void havoc_assigned(ac_chk *c, const ac_cstmt *s, ac_kstate *st) {
 static bool same_bufs(ac_chk *c, const ac_kstate *x, const ac_kstate *y) {
   for (size_t i = 0; i < c->fn->n_bufs; i++) {
     const ac_kbuf *a = &x->bufs[i], *b = &y->bufs[i];
-    if (a->set != b->set || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0) return false;
+    if (a->set != b->set || a->rank != b->rank || memcmp(a->ext, b->ext, sizeof a->ext) != 0 ||
+        !ac_chk_same_span(a->span, b->span))
+      return false;
   }
   return true;
 }
@@ -355,8 +359,10 @@ static void forget_bufs(ac_chk *c, ac_kstate *st) {
   for (size_t i = 0; i < c->fn->n_bufs; i++)
     if (st->bufs[i].set == AC_UNSET)
       st->bufs[i] = (ac_kbuf){.set = AC_MAYBE, .rank = 1};
-    else
+    else {
       memset(st->bufs[i].ext, 0, sizeof st->bufs[i].ext);
+      st->bufs[i].span = NULL;
+    }
 }
 
 typedef struct {

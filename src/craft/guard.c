@@ -22,6 +22,8 @@ typedef struct {
   bool lost;      /* no guard for this launch: what it does depends on data */
   bool asks, pid; /* something is asked; the block's number is used */
   bool *used;     /* by slot: some question reads it */
+  bool given;     /* bounds: of the inputs alone that the host function does not ask for their size */
+  bool taken;     /* it is not asked of one of these: it is taken to be long enough */
 } guard;
 
 /* ---- expressions and statements of the tree ---- */
@@ -211,14 +213,24 @@ static ac_cexpr *numel(guard *g, int tensor) {
   return call(g, AC_P_NUMEL, name, NULL);
 }
 
+static bool unsized(const guard *g, int tensor) {
+  const ac_sktensor *t = &g->k->tensors.data[tensor];
+  return t->in && !t->asked && !t->workspace && !t->declared;
+}
+
+/* What the access of s reaches cannot be said here. */
+static void not_asked(guard *g, const ac_skstmt *s) {
+  int t = g->launch->tensors[s->access->param];
+  g->v->data[AC_CLAIM_BOUNDS] |= g->bounds;
+  g->v->data[AC_CLAIM_OUTPUTS] |= g->outputs && s->access->store;
+  g->taken |= unsized(g, t);
+  if (s->access->store) g->uncounted[t] = true;
+}
+
 static void open_to_data(guard *g, const ac_skstmt *s) {
   for (; s; s = s->next) {
     if (s->kind == AC_SKS_MUST) ac_sk_claims_of(s->must->code, g->v->data);
-    if (s->kind == AC_SKS_ACCESS) {
-      g->v->data[AC_CLAIM_BOUNDS] |= g->bounds;
-      g->v->data[AC_CLAIM_OUTPUTS] |= g->outputs && s->access->store;
-      if (s->access->store) g->uncounted[g->launch->tensors[s->access->param]] = true;
-    }
+    if (s->kind == AC_SKS_ACCESS) not_asked(g, s);
     open_to_data(g, s->body);
     open_to_data(g, s->orelse);
   }
@@ -243,7 +255,7 @@ typedef struct {
 
 static bool reach_of(guard *g, const ac_skaccess *a, reach *r) {
   *r = (reach){.elements = number(g, 1)};
-  if (!(r->first = expr(g, a->base))) return false;
+  if (a->within || !(r->first = expr(g, a->base))) return false; /* a refusal is certain: what may be is not enough */
   r->last = r->first;
   for (int d = 0; d < a->rank; d++) {
     ac_cexpr *extent = expr(g, a->extent[d]), *stride = extent ? expr(g, a->stride[d]) : NULL;
@@ -265,7 +277,7 @@ static void inside(guard *g, const ac_skstmt *s, const reach *r, ac_cstmt ***tai
   ac_cexpr *n = numel(g, t), *low = binary(g, AC_OP_LT, r->first, number(g, 0)),
            *wrong = expr_new(g, AC_CE_COND, AC_CT_INT);
   if (!n) {
-    g->v->data[AC_CLAIM_BOUNDS] = true;
+    g->v->data[AC_CLAIM_BOUNDS] |= g->bounds;
     return;
   }
   wrong->a = r->first;
@@ -277,7 +289,7 @@ static void inside(guard *g, const ac_skstmt *s, const reach *r, ac_cstmt ***tai
             ac_sprintf(g->k->a, "line %d: block {} %s element {} of '%s', which has {}", s->loc.line,
                        s->access->store ? "writes" : "reads", g->k->tensors.data[t].name),
             args, 3);
-  g->v->asked[AC_CLAIM_BOUNDS] = true;
+  g->v->asked[AC_CLAIM_BOUNDS] |= g->bounds;
 }
 
 static void access(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
@@ -285,14 +297,11 @@ static void access(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
   int t = g->launch->tensors[a->param];
   reach r;
   if (!reach_of(g, a, &r)) {
-    g->v->data[AC_CLAIM_BOUNDS] |= g->bounds;
-    if (a->store) {
-      g->v->data[AC_CLAIM_OUTPUTS] |= g->outputs;
-      g->uncounted[t] = true;
-    }
+    not_asked(g, s);
     return;
   }
-  if (!g->bounds && !(a->store && g->counted[t])) return;
+  bool bounds = g->bounds || (g->given && unsized(g, t));
+  if (!bounds && !(a->store && g->counted[t])) return;
   ac_cstmt **body, ***to = tail;
   if (r.some) {
     ac_cstmt *touches = add(g, tail, AC_CS_IF);
@@ -300,7 +309,7 @@ static void access(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
     body = &touches->body;
     to = &body;
   }
-  if (g->bounds) inside(g, s, &r, to);
+  if (bounds) inside(g, s, &r, to);
   if (a->store && g->counted[t]) {
     const char *n = count_name(g, g->k->tensors.data[t].name);
     assign(g, to, n, binary(g, AC_OP_ADD, name_of(g, n), r.elements));
@@ -340,6 +349,51 @@ static void branch(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
   *tail = &n->next;
 }
 
+static bool reads(const ac_sknode *n, const bool *slots) {
+  if (!n) return false;
+  return (n->op == AC_SK_VAR && slots[n->i]) || reads(n->a, slots) || reads(n->b, slots) || reads(n->c, slots);
+}
+
+static void mark_assigned(const ac_skstmt *s, bool *slots) {
+  for (; s; s = s->next) {
+    if (s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) slots[s->slot] = true;
+    mark_assigned(s->body, slots);
+    mark_assigned(s->orelse, slots);
+  }
+}
+
+/* A trip reads one of the slots: the counter, or what is assigned in the loop and perhaps not yet in this trip; or it counts elements. */
+static bool trips_differ(const guard *g, const ac_skstmt *s, bool *slots, bool top) {
+  for (; s; s = s->next) {
+    const ac_skaccess *a = s->access;
+    if (s->kind == AC_SKS_WHILE || s->kind == AC_SKS_BREAK || s->kind == AC_SKS_RETURN) return true;
+    if (reads(s->value, slots) || reads(s->lo, slots) || reads(s->hi, slots) || reads(s->step, slots)) return true;
+    if (a && (reads(a->base, slots) || (a->store && g->counted[g->launch->tensors[a->param]]))) return true;
+    for (int d = 0; a && d < a->rank; d++)
+      if (reads(a->extent[d], slots) || reads(a->stride[d], slots)) return true;
+    if (s->kind == AC_SKS_FOR) slots[s->slot] = false;
+    if (trips_differ(g, s->body, slots, false) || trips_differ(g, s->orelse, slots, false)) return true;
+    if (s->kind == AC_SKS_FOR) slots[s->slot] = true;
+    if (s->kind == AC_SKS_SET && top) slots[s->slot] = false;
+  }
+  return false;
+}
+
+/* What one trip asks, the others ask as well. */
+static bool one_trip_will_do(const guard *g, const ac_skstmt *s) {
+  if (s->kind != AC_SKS_FOR || s->step->op != AC_SK_INT || s->step->i < 1) return false;
+  bool *slots = AC_NEW_N(g->k->a, bool, g->fn->n_slots + 1);
+  mark_assigned(s, slots);
+  return !trips_differ(g, s->body, slots, true);
+}
+
+/* Where a loop that goes up begins, so that it has its last trip alone, or none. */
+static ac_cexpr *last_trip(guard *g, const ac_skstmt *s) {
+  ac_cexpr *trips = call(g, AC_P_CDIV, binary(g, AC_OP_SUB, expr(g, s->hi), expr(g, s->lo)), expr(g, s->step));
+  ac_cexpr *skipped = call(g, AC_P_MAX, number(g, 0), binary(g, AC_OP_SUB, trips, number(g, 1)));
+  return binary(g, AC_OP_ADD, expr(g, s->lo), binary(g, AC_OP_MUL, skipped, expr(g, s->step)));
+}
+
 static void loop(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
   ac_cstmt *n = AC_NEW(g->k->a, ac_cstmt), **body = &n->body, ***b = &body;
   *n = (ac_cstmt){.kind = s->kind == AC_SKS_FOR ? AC_CS_FOR : AC_CS_WHILE, .loc = g->launch->of->loc};
@@ -351,7 +405,7 @@ static void loop(guard *g, const ac_skstmt *s, ac_cstmt ***tail) {
   }
   if (s->kind == AC_SKS_FOR) {
     n->target = name_of(g, g->names[s->slot]);
-    n->lo = expr(g, s->lo);
+    n->lo = one_trip_will_do(g, s) ? last_trip(g, s) : expr(g, s->lo);
     n->hi = expr(g, s->hi);
     n->step = expr(g, s->step);
   } else {
@@ -487,7 +541,7 @@ static void one_launch(guard *g) {
   check_counts(g, tail);
 }
 
-static void launches(ac_sketch *k, ac_verdicts *v, const ac_skstmt *s, int *number_of) {
+static void launches(ac_sketch *k, ac_verdicts *v, const ac_skstmt *s, int *number_of, bool *taken) {
   for (; s; s = s->next) {
     if (s->kind == AC_SKS_LAUNCH) {
       guard g = {.k = k,
@@ -496,11 +550,13 @@ static void launches(ac_sketch *k, ac_verdicts *v, const ac_skstmt *s, int *numb
                  .launch = s,
                  .number = ++*number_of,
                  .bounds = v->of[AC_CLAIM_BOUNDS] == AC_VERDICT_UNKNOWN,
-                 .outputs = v->of[AC_CLAIM_OUTPUTS] == AC_VERDICT_UNKNOWN};
+                 .outputs = v->of[AC_CLAIM_OUTPUTS] == AC_VERDICT_UNKNOWN,
+                 .given = v->given[AC_CLAIM_BOUNDS]};
       one_launch(&g);
+      *taken |= g.taken;
     }
-    launches(k, v, s->body, number_of);
-    launches(k, v, s->orelse, number_of);
+    launches(k, v, s->body, number_of, taken);
+    launches(k, v, s->orelse, number_of, taken);
   }
 }
 
@@ -514,11 +570,14 @@ static void forget(ac_cstmt *s) {
 
 void ac_sk_guard(ac_arena *a, ac_cmodule *m, ac_verdicts *v) {
   bool accesses = v->of[AC_CLAIM_BOUNDS] == AC_VERDICT_UNKNOWN || v->of[AC_CLAIM_OUTPUTS] == AC_VERDICT_UNKNOWN;
-  bool any = false;
+  bool any = v->given[AC_CLAIM_BOUNDS], taken = false;
+  accesses |= any;
   for (int q = 0; q < AC_CLAIM_COUNT; q++) any |= v->of[q] == AC_VERDICT_UNKNOWN;
   forget(ac_craft_host(m)->body);
   if (!any) return;
   ac_sketch *k = ac_sketch_asking(a, m, accesses);
   int n = 0;
-  if (!k->opaque) launches(k, v, k->host->body, &n);
+  if (k->opaque) return;
+  launches(k, v, k->host->body, &n, &taken);
+  if (!taken) v->given[AC_CLAIM_BOUNDS] = NULL; /* it is asked: the host function refuses what is too short */
 }

@@ -98,6 +98,7 @@ static void check_room(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
   bool block = !v->off && ac_sy_const(count, &few) &&
                few * ac_dtypes[c->fn->f->buffers.data[v->buf]->dtype].bytes <= 32; /* no buffer is smaller */
   o.refuted = ac_sprintf(c->a, "%s written to '%s', which has room for %s", n, name, have);
+  o.sure = block;
   if (!block)
     o.unknown =
         ac_sprintf(c->a, "%s written to '%s', which has room for %s: that they fit is not proved", n, name, have);
@@ -227,6 +228,20 @@ static bool stale(ac_chk *c, const ac_cexpr *e, const char *what) {
   return false;
 }
 
+/* Between which numbers the offsets of an axis lie, for the proof that the copy stays inside. */
+static void write_offsets(ac_chk *c, const ac_cexpr *e, const ac_kdim *from, ac_ctile *to, int d) {
+  ac_kval index = plain(AC_CT_BUFFER);
+  ac_kspan s;
+  index.buf = from->index_buf;
+  index.off = from->index_off;
+  if (!ac_chk_span(c, &index, from->extent, &s) || !s.lo || !s.hi) return;
+  to->axis[d].lo = ac_chk_write(c, s.lo, NULL, false);
+  to->axis[d].hi = ac_chk_write(c, s.hi, NULL, false);
+  to->axis[d].first = s.step ? ac_chk_write(c, s.first, NULL, false) : NULL;
+  to->axis[d].step = s.step ? ac_chk_write(c, s.step, NULL, false) : NULL;
+  ac_chk_unwrapped(c, &index, &s, e->loc);
+}
+
 /* Writes the tile into the tree. `count` overrides the extent of a one-dimensional tile. */
 static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axes *x, ac_sym *extents[4],
                             ac_cexpr *count_e) {
@@ -239,6 +254,7 @@ static ac_ctile *write_tile(ac_chk *c, ac_cexpr *e, const ac_ktile *t, const axe
     out->axis[d].extent = ac_chk_write(c, extents[d], d == 0 && count_e ? count_e : x->dim[d]->extent_e, false);
     out->axis[d].stride = ac_chk_write(c, x->dim[d]->stride, x->dim[d]->stride_e, false);
     out->axis[d].index = (ac_cexpr *)(uintptr_t)x->dim[d]->index;
+    if (out->axis[d].index) write_offsets(c, e, x->dim[d], out, d);
     if (!out->axis[d].extent) return stale(c, e, "length"), NULL;
     if (!out->axis[d].stride) return stale(c, e, "stride"), NULL;
   }

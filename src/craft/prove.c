@@ -43,9 +43,10 @@ typedef struct {
   int tie_of[MAX_TIES], n_ties; /* unknowns that equal an expression */
   ac_sym *tie[MAX_TIES];
   int paths;
-  state *start;     /* of the host: its parameters */
-  const char *made; /* label of what the number of cores made */
-  bool lost;        /* too many paths, or something that is not understood */
+  state *start;       /* of the host: its parameters */
+  const char *made;   /* label of what the number of cores made */
+  const char *unseen; /* label of what comes from memory: another number each time that it is read */
+  bool lost;          /* too many paths, or something that is not understood */
   const char *why;
   /* of the kernel that is walked */
   const ac_skfunc *fn;
@@ -136,6 +137,20 @@ static ac_sym *divided(walk *w, state *st, ac_symfn fn, ac_sym *a, ac_sym *b) {
   return exact ? exact : ac_sy_fn(&w->y, fn, a, b);
 }
 
+static bool depends_on_data(walk *w, const ac_sym *x) {
+  return ac_pv_mentions(&w->y, x, w->unseen);
+}
+
+/* A number from memory. What is concluded of it holds for any: whoever asks for one and the same each time looks at depends_on_data. */
+static ac_sym *from_memory(walk *w, state *st, const ac_sknode *n) {
+  if (!n->i || !w->pid) return NULL;
+  ac_sym *x = ac_sy_fresh(&w->y, w->unseen), *lo = n->a ? value(w, st, n->a) : NULL,
+         *hi = n->b ? value(w, st, n->b) : NULL;
+  if (lo) st->facts = ac_sy_assume(&w->y, st->facts, minus(w, x, lo));
+  if (hi) st->facts = ac_sy_assume(&w->y, st->facts, minus(w, hi, x));
+  return x;
+}
+
 static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
   ac_sym *a, *b;
   switch (n->op) {
@@ -164,6 +179,7 @@ static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
     ac_sy_at_least(&w->y, x, 0);
     return x;
   }
+  case AC_SK_DATA: return from_memory(w, st, n);
   case AC_SK_ADD:
   case AC_SK_SUB:
   case AC_SK_MUL:
@@ -297,7 +313,9 @@ static bool enter(walk *w, state *st, const alternative *a, bool known) {
       if (c < 0) return false;
       continue;
     }
-    if (speaks_of_loops(w, st, a->is[i])) {
+    if (depends_on_data(w, a->is[i])) {
+      st->maybe = true;
+    } else if (speaks_of_loops(w, st, a->is[i])) {
       if (st->n_branch == AC_PV_BRANCHES) {
         w->lost = true;
         return false;
@@ -343,12 +361,23 @@ static void drop_impossible(walk *w, const state *st, condition *c) {
   if (c->known) c->n = n;
 }
 
+/* A condition on data: whether it holds is not the same each time. With alternatives it is not followed. */
+static bool of_data(walk *w, condition *c) {
+  bool data = !c->known;
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->alt[i].n; k++) data = data || depends_on_data(w, c->alt[i].is[k]);
+  if (data && c->n > 1) *c = (condition){.n = 1};
+  return data;
+}
+
 static void branch(walk *w, state *st, const ac_skstmt *s, const cont *then) {
   condition yes = holds(w, st, s->value, true), no = holds(w, st, s->value, false);
   cont rest = {s->next, then};
+  bool seen = !of_data(w, &yes);
+  seen = !of_data(w, &no) && seen;
   drop_impossible(w, st, &yes);
   drop_impossible(w, st, &no);
-  if (yes.known && yes.n && no.n && !of_loops(w, st, &yes)) {
+  if (seen && yes.n && no.n && !of_loops(w, st, &yes)) {
     bool way = choose(w, yes.alt[0].is[0]);
     condition *c = way ? &yes : &no;
     while (c->n > 1 && !choose(w, c->alt[0].is[0])) { /* one of its alternatives */
@@ -440,7 +469,8 @@ static void run_loop(walk *w, state *st, const ac_skstmt *s, int slot, ac_sym *l
   state *in = copy(w, st, w->fn);
   if (leaves(s->body)) in->maybe = w->irregular = true;
   if (syncs(s->body)) st->epoch_known = false;
-  if (!lo || !hi || !step || in->n_loops == AC_PV_LOOPS) {
+  if (depends_on_data(w, lo) || depends_on_data(w, hi)) in->maybe = true;
+  if (!lo || !hi || !step || depends_on_data(w, step) || in->n_loops == AC_PV_LOOPS) {
     in->maybe = true;
     head_values(w, in, st, s->body, NULL, NULL, NULL);
     if (slot >= 0) in->slot[slot] = NULL;
@@ -495,6 +525,7 @@ static void add_access(walk *w, state *st, const ac_skstmt *s) {
                  .store = a->store,
                  .atomic = a->atomic,
                  .maybe = st->maybe,
+                 .some = a->within,
                  .facts = st->facts,
                  .n_loops = st->n_loops,
                  .n_branch = st->n_branch,
@@ -504,6 +535,8 @@ static void add_access(walk *w, state *st, const ac_skstmt *s) {
   memcpy(f.loop, st->loop, sizeof f.loop);
   memcpy(f.branch, st->branch, sizeof f.branch);
   f.base = value(w, st, a->base);
+  f.facts = st->facts; /* and what is known of numbers from memory in it */
+  f.some |= depends_on_data(w, f.base);
   f.len = number(w, 1);
   for (int d = a->rank - 1; f.base && d >= 0; d--) {
     ac_sym *n = value(w, st, a->extent[d]), *step = value(w, st, a->stride[d]);
@@ -511,6 +544,7 @@ static void add_access(walk *w, state *st, const ac_skstmt *s) {
       f.base = NULL;
       break;
     }
+    f.some |= depends_on_data(w, n) || depends_on_data(w, step);
     if (step == f.len) { /* row after row without a gap */
       f.len = ac_sy_mul(&w->y, f.len, n);
       continue;
@@ -586,15 +620,28 @@ static bool inside(walk *w, const ac_family *f, ac_sym *n) {
          ac_lg_nonneg(y, minus(w, n, plus(w, g.base, g.len)), g.facts);
 }
 
+/* Of an input whose size the host function does not ask for nothing is known but what is loaded of it. */
+static void taken_as_long(walk *w, const ac_sktensor *x) {
+  const char **given = &w->v->given[AC_CLAIM_BOUNDS];
+  const char *name = ac_sprintf(w->k->a, "'%s'", x->name);
+  if (!*given)
+    *given = ac_sprintf(
+        w->k->a, "the host function asks nothing of the size of %s: it is taken to have all that is loaded", name);
+  else if (!strstr(*given, name))
+    *given = ac_sprintf(w->k->a, "%s; nor of %s", *given, name);
+}
+
 static void check_bounds(walk *w, families *all) {
   for (size_t i = 0; i < all->len; i++) {
     const ac_family *f = &all->data[i];
     const ac_sktensor *x = &w->k->tensors.data[f->tensor];
     bool sized = x->asked || x->workspace || x->declared;
     ac_sym *n = sized ? total(w, f->tensor) : NULL;
+    if (!sized && x->in) taken_as_long(w, x);
     if (sized && (!n || !inside(w, f, n)))
       unknown(w, AC_CLAIM_BOUNDS,
-              ac_sprintf(w->k->a, "that the copy in line %d stays inside of '%s'", f->s->loc.line, x->name));
+              ac_sprintf(w->k->a, "that the copy in line %d stays inside of '%s'%s", f->s->loc.line, x->name,
+                         f->some ? ": where it goes is data" : ""));
   }
 }
 
@@ -627,7 +674,7 @@ static bool store_intervals(walk *w, const families *all, int t, bool gaps, fami
     if (f.tensor != t || !f.store) continue;
     *why = ac_sprintf(w->k->a, "line %d", f.s->loc.line);
     if (ac_pv_void(&w->y, &f)) continue;
-    if (!f.base || f.maybe || !ac_pv_take_away(&w->y, &f, gaps, -1, &tries) || f.n_branch) return false;
+    if (!f.base || f.maybe || f.some || !ac_pv_take_away(&w->y, &f, gaps, -1, &tries) || f.n_branch) return false;
     ac_push(w->k->a, to, f);
   }
   return true;
@@ -660,14 +707,15 @@ static void check_outputs(walk *w, families *launches, int n_launches, const ac_
 static bool own_range(walk *w, const ac_family *load, const ac_family *store) {
   ac_family f = *store, g = *load;
   int tries = 40, more = 40, pid = w->pid->t[0].atom[0];
-  if (!f.base || !g.base || !ac_pv_take_away(&w->y, &f, true, pid, &tries) ||
+  if (!f.base || f.some || !g.base || !ac_pv_take_away(&w->y, &f, true, pid, &tries) ||
       !ac_pv_take_away(&w->y, &g, true, pid, &more))
     return false;
   ac_family whole = f;
   tries = 10;
   if (f.n_loops && !ac_pv_take_away(&w->y, &whole, true, -1, &tries)) return false;
   const ac_fact *facts = g.facts;
-  for (const ac_fact *h = f.facts; h; h = h->next) facts = ac_sy_assume(&w->y, facts, h->p);
+  for (const ac_fact *h = f.facts; h; h = h->next) /* what is known of data at the store is another trip's */
+    if (!depends_on_data(w, h->p)) facts = ac_sy_assume(&w->y, facts, h->p);
   return ac_lg_nonneg(&w->y, minus(w, g.base, f.base), facts) &&
          ac_lg_nonneg(&w->y, minus(w, plus(w, f.base, f.len), plus(w, g.base, g.len)), facts);
 }
@@ -788,49 +836,13 @@ static void host_branch(walk *w, const path *p, const ac_skstmt *s, const cont *
   }
 }
 
-/* How many cores there are. */
-static bool of_cores(walk *w, const ac_sym *x, bool *sizes, int *depth) {
-  bool found = false;
-  int deepest = 0;
-  for (int i = 0; i < x->n; i++)
-    for (int j = 0; j < x->t[i].k; j++) {
-      const ac_satom a = w->y.atoms.data[x->t[i].atom[j]];
-      int below = 0, other = 0;
-      if (a.fn == AC_SY_OPAQUE) {
-        bool made = a.label == w->made;
-        found |= made;
-        *sizes |= !made;
-        continue;
-      }
-      found |= of_cores(w, a.a, sizes, &below);
-      found |= of_cores(w, a.b, sizes, &other);
-      if (other > below) below = other;
-      if (below + 1 > deepest) deepest = below + 1;
-    }
-  *depth = deepest;
-  return found;
-}
-
-/* A cdiv(a, cores) in x. */
-static ac_sym *quotient_by(walk *w, const ac_sym *x, const ac_sym *cores) {
-  for (int i = 0; i < x->n; i++)
-    for (int j = 0; j < x->t[i].k; j++) {
-      const ac_satom a = w->y.atoms.data[x->t[i].atom[j]];
-      if (a.fn == AC_SY_CDIV && a.b == cores) return ac_sy_of(&w->y, x->t[i].atom[j]);
-      ac_sym *in = a.fn == AC_SY_OPAQUE ? NULL : quotient_by(w, a.a, cores);
-      if (!in && a.fn != AC_SY_OPAQUE) in = quotient_by(w, a.b, cores);
-      if (in) return in;
-    }
-  return NULL;
-}
-
 /* The number of cores says nothing about what is written where: what was computed from it is any number in its range, unless it is a
  * plain quotient by one (the number of blocks). */
 static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
   bool sizes = false;
   int depth = 0;
   ac_sym *cores = ac_sy_named(&w->y, "cores", w->made);
-  if (!x || !of_cores(w, x, &sizes, &depth) || (ac_sy_atom(&w->y, x) && !depth)) return x;
+  if (!x || !ac_pv_of_label(&w->y, x, w->made, &sizes, &depth) || (ac_sy_atom(&w->y, x) && !depth)) return x;
   if (!ac_lg_has(&w->y, x, cores->t[0].atom[0]) && sizes && depth < 3) return x;
   ac_range r = ac_sy_range(&w->y, x, NULL);
   ac_sym *n = ac_sy_fresh(&w->y, w->made);
@@ -842,7 +854,7 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
     p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.a, n) : minus(w, n, t.a));
     p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.b, n) : minus(w, n, t.b));
   }
-  ac_sym *part = quotient_by(w, x, cores), *whole = part ? ac_sy_atom(&w->y, part)->a : NULL;
+  ac_sym *part = ac_pv_quotient_by(&w->y, x, cores), *whole = part ? ac_sy_atom(&w->y, part)->a : NULL;
   if (part &&
       ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
     p->facts = ac_sy_assume(&w->y, p->facts, minus(w, ac_sy_mul(&w->y, n, cores), whole));
@@ -959,6 +971,7 @@ void ac_sk_prove(ac_sketch *k, ac_verdicts *v) {
   w->k = k;
   w->v = v;
   w->made = "a number that the cores make";
+  w->unseen = "a number from memory";
   for (size_t t = 0; t < k->tensors.len; t++)
     for (size_t i = 0; i < k->tensors.data[t].pieces.len && w->n_open < MAX_ZERO; i++) {
       ac_skpiece x = k->tensors.data[t].pieces.data[i];

@@ -51,6 +51,15 @@ static void check_end(ac_chk *c, const ac_cexpr *e, const ac_kval *b, int d, ac_
   ac_chk_unsettled(c, o);
 }
 
+void ac_chk_from_zero(ac_chk *c, const ac_cexpr *e, int buf, ac_sym *at) {
+  ac_oblig o = {.x = ac_sy_int(&c->s, 0), .y = at, .code = AC0514, .loc = e->loc};
+  if (ac_chk_settled(c, &o)) return;
+  o.refuted = ac_sprintf(c->a, "`%s` is element %s of '%s', which begins at 0", text(c, e), ac_sy_text(&c->s, at),
+                         ac_chk_buf_name(c, buf));
+  o.help = "count from the front: no index of a buffer is negative";
+  ac_chk_unsettled(c, o);
+}
+
 static bool set_index(ac_chk *c, ac_cexpr *e, const ac_kval *b, ac_kview *n, int d, ac_cexpr *x) {
   ac_kval at = ac_chk_int(c, x, "an index");
   if (at.kind != AC_CT_INT) return false;
@@ -59,6 +68,7 @@ static bool set_index(ac_chk *c, ac_cexpr *e, const ac_kval *b, ac_kview *n, int
   n->dim[d].lo_e = n->dim[d].step == 1 ? (n->dim[d].lo_e ? binary(c, AC_OP_ADD, n->dim[d].lo_e, x) : x) : NULL;
   n->dim[d].kept = false;
   n->rank--;
+  ac_chk_from_zero(c, e, b->buf, n->dim[d].lo);
   check_end(c, e, b, d, ac_sy_add(&c->s, n->dim[d].lo, ac_sy_int(&c->s, 1)));
   return true;
 }
@@ -90,6 +100,7 @@ static bool set_range(ac_chk *c, ac_cexpr *e, const ac_kval *b, ac_kview *n, int
   n->dim[d].lo = ac_sy_add(s, n->dim[d].lo, lo.sym);
   if (x->a) n->dim[d].lo_e = n->dim[d].lo_e ? binary(c, AC_OP_ADD, n->dim[d].lo_e, x->a) : x->a;
   n->dim[d].step = step;
+  ac_chk_from_zero(c, e, b->buf, n->dim[d].lo);
   if (!x->b) return true;
   ac_sym *span = ac_sy_sub(s, hi.sym, lo.sym);
   n->dim[d].len = step == 1 ? span : ac_sy_fn(s, AC_SY_CDIV, span, ac_sy_int(s, step));
@@ -292,6 +303,7 @@ typedef struct {
   ac_cexpr *e;
   const ac_sig *s;
   ac_kval *v;
+  ac_sym *places; /* what dst_index counts; NULL: it has none */
 } call;
 
 static int operand(const call *x, const char *name) {
@@ -499,6 +511,7 @@ static bool arg_reduce(call *x) {
   if (!axis_of(x, rank, 0, &axis) || !apart(x, "dst_index", "src")) return false;
   if (given(x, "dst_value") && !apart(x, "dst_value", "src")) return false;
   without(ext, rank, axis, out);
+  x->places = ext[axis];
   if (rank == 1) out[0] = ac_sy_int(&x->c->s, 1);
   int n = rank == 1 ? 1 : rank - 1;
   return deliver(x, "dst_index", n, out) && (!given(x, "dst_value") || deliver(x, "dst_value", n, out));
@@ -577,7 +590,10 @@ static bool gather(call *x) {
     ac_help(ac_chk_d(x->c), g, "gather row by row: tl.gather(dst[i], src[i], index)");
     return false;
   }
-  return deliver(x, "dst", 1, n);
+  if (!deliver(x, "dst", 1, n)) return false;
+  ac_chk_inside(x->c, &x->v[operand(x, "index")], n[0], buffer(x->c, &x->v[operand(x, "src")])->name, ext[0],
+                x->e->loc);
+  return true;
 }
 
 static bool sort(call *x) {
@@ -593,7 +609,7 @@ static bool sort(call *x) {
     ac_help(ac_chk_d(x->c), g, "sort row by row: tl.%s(v[i], k[i], src[i])", x->s->name);
     return false;
   }
-  out[0] = ext[0];
+  out[0] = x->places = ext[0];
   if (x->s->prim == AC_P_TOPK) {
     ac_oblig o = {.x = x->v[operand(x, "k")].sym, .y = ext[0], .code = AC0514, .loc = x->e->loc};
     if (!ac_chk_settled(x->c, &o)) {
@@ -713,6 +729,7 @@ static bool insert(call *x) {
   if (b->rank == 1) {
     v.off = v.off ? ac_sy_add(s, v.off, x->v[1].sym) : x->v[1].sym;
     v.len = NULL;
+    ac_chk_from_zero(c, x->e, v.buf, v.off);
     ac_chk_written(c, &v, one, NULL, true, x->e->loc);
     return true;
   }
@@ -721,15 +738,23 @@ static bool insert(call *x) {
   at.dim[b->rank - 1].lo = ac_sy_add(s, at.dim[b->rank - 1].lo, x->v[1].sym);
   at.dim[b->rank - 1].len = one;
   v.nd = &at;
+  ac_chk_from_zero(c, x->e, v.buf, at.dim[b->rank - 1].lo);
   check_end(c, x->e, &v, b->rank - 1, ac_sy_add(s, at.dim[b->rank - 1].lo, one));
   ac_chk_part_written(c, &v, ext, x->e->loc);
   return true;
 }
 
 ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
-  call x = {c, e, s, v};
+  call x = {c, e, s, v, NULL};
   ac_kval value = none;
   bool ok;
+  int at = operand(&x, "dst_index"), to = at < 0 ? 0 : at;
+  const ac_kbuf was = v[to].kind == AC_CT_BUFFER ? c->st->bufs[v[to].buf] : (ac_kbuf){0};
+  int src = operand(&x, "src"), n = operand(&x, "count");
+  ac_sym *count = n >= 0 && e->args[n]                      ? v[n].sym
+                  : src >= 0 && v[src].kind == AC_CT_BUFFER ? ac_chk_extent(c, &v[src])
+                                                            : NULL;
+  const ac_kspan *made = at < 0 ? ac_chk_made(c, e, s, v, count) : NULL;
   switch ((int)s->prim) {
   case AC_P_REDUCE_SUM:
   case AC_P_REDUCE_MAX:
@@ -758,5 +783,8 @@ ac_kval ac_chk_shape_prim(ac_chk *c, ac_cexpr *e, const ac_sig *s, ac_kval *v) {
     e->n_args = one.n;
     return ac_chk_compute(c, e, &one, v);
   }
+  if (x.places) made = ac_chk_span_below(c, x.places);
+  bool beside = s->prim == AC_P_COMPRESS || s->prim == AC_P_INSERT_SCALAR; /* what lay there stays */
+  ac_chk_spans(c, &v[to], &was, beside, made);
   return value;
 }

@@ -200,6 +200,18 @@ static void note_constant(ac_sketch *s, int64_t v) {
   ac_push(s->a, &s->consts, v);
 }
 
+/* What comes from memory, in a kernel: some int, between two numbers if these are known. */
+static ac_sknode *unseen(maker *k, const ac_cexpr *e) {
+  ac_sknode *n = data(k);
+  if (k->host || e->type != AC_CT_INT) return n;
+  n->i = 1;
+  if (e->between) {
+    n->a = expr(k, e->between[0]);
+    n->b = expr(k, e->between[1]);
+  }
+  return n;
+}
+
 static ac_sknode *expr(maker *k, const ac_cexpr *e) {
   if (!e || e->type == AC_CT_FLOAT) return data(k);
   switch (e->kind) {
@@ -214,7 +226,10 @@ static ac_sknode *expr(maker *k, const ac_cexpr *e) {
   }
   case AC_CE_ATTR: return !strcmp(e->s, "ndim") ? rank(k, e->a) : data(k);
   case AC_CE_INDEX: return shape_index(k, e);
-  case AC_CE_CALL: return call(k, e);
+  case AC_CE_CALL: {
+    ac_sknode *n = call(k, e);
+    return n->op == AC_SK_DATA ? unseen(k, e) : n;
+  }
   case AC_CE_UNARY:
     if (e->op == AC_OP_NOT) return node(k->s, AC_SK_NOT, expr(k, e->a), NULL);
     return node(k->s, AC_SK_SUB, constant(k->s, 0), expr(k, e->a));
@@ -241,6 +256,23 @@ static ac_skstmt *add(maker *k, int kind, ac_loc loc) {
 
 static void block(maker *k, const ac_cstmt *s, ac_skstmt **first);
 
+/* Offsets from memory: anywhere, or anywhere between their least and greatest. */
+static void offsets(maker *k, const ac_ctile *t, int d, ac_skaccess *acc) {
+  if (t->axis[d].first && t->axis[d].step) { /* no data: numbers in equal steps, as an arange has them */
+    acc->base = node(k->s, AC_SK_ADD, acc->base, node(k->s, AC_SK_MUL, expr(k, t->axis[d].first), acc->stride[d]));
+    acc->stride[d] = node(k->s, AC_SK_MUL, expr(k, t->axis[d].step), acc->stride[d]);
+    return;
+  }
+  acc->within = true;
+  if (!t->axis[d].lo || !t->axis[d].hi) {
+    acc->base = data(k);
+    return;
+  }
+  ac_sknode *lo = expr(k, t->axis[d].lo), *places = node(k->s, AC_SK_SUB, expr(k, t->axis[d].hi), lo);
+  acc->base = node(k->s, AC_SK_ADD, acc->base, node(k->s, AC_SK_MUL, lo, acc->stride[d]));
+  acc->extent[d] = node(k->s, AC_SK_ADD, places, constant(k->s, 1));
+}
+
 /* Operand i of a primitive is an address of global memory: what reads and what writes says the signature, so that a new primitive of the
  * table is understood. `dst` is written, everything else is read; `atomic` makes a store one that adds up. */
 static void access(maker *k, const ac_cexpr *e, const ac_sig *sig, int i) {
@@ -260,7 +292,7 @@ static void access(maker *k, const ac_cexpr *e, const ac_sig *sig, int i) {
     for (int d = 0; d < acc->rank; d++) {
       acc->extent[d] = expr(k, x->tile->axis[d].extent);
       acc->stride[d] = expr(k, x->tile->axis[d].stride);
-      if (x->tile->axis[d].index) acc->base = data(k); /* offsets from memory: anywhere */
+      if (x->tile->axis[d].index) offsets(k, x->tile, d, acc);
     }
   } else if (x->kind == AC_CE_NAME) {
     for (int p = 0; p < k->f->f->n_params; p++)
@@ -537,7 +569,9 @@ static void list_accesses(ac_sketch *s, const ac_skstmt *t, accesses_of *to) {
 }
 
 static bool same_place(const ac_skaccess *x, const ac_skaccess *y) {
-  if (!x->rank || x->rank != y->rank || x->base->op == AC_SK_INT || !equal(x->base, y->base)) return false;
+  if (!x->rank || x->within || y->within || x->rank != y->rank || x->base->op == AC_SK_INT ||
+      !equal(x->base, y->base))
+    return false;
   for (int d = 0; d < x->rank; d++)
     if (!equal(x->extent[d], y->extent[d]) || !equal(x->stride[d], y->stride[d])) return false;
   return true;

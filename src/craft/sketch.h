@@ -34,7 +34,7 @@ typedef enum {
   AC_SK_NOT,
   AC_SK_COND, /* a if c else b */
   AC_SK_FLAG, /* true or false by the caller's will */
-  AC_SK_DATA  /* depends on values, or is no integer */
+  AC_SK_DATA /* depends on values (i = 1: an integer of a kernel, at least a and at most b if these are known), or is no integer */
 } ac_skop;
 
 enum { AC_SK_END = 1 << 20 }; /* of SIZE: to the last dimension */
@@ -52,6 +52,7 @@ typedef struct {
   ac_sknode *base;
   int rank;
   ac_sknode *extent[4], *stride[4]; /* outermost first */
+  bool within;                      /* offsets from memory: some of this is touched, and nothing else */
 } ac_skaccess;
 
 typedef struct ac_skstmt ac_skstmt;

@@ -302,7 +302,7 @@ static void access(trial *r, const frame *f, const ac_skstmt *s) {
   if (!f->launch) return; /* the host has none */
   int t = f->launch->tensors[a->param];
   int64_t base, extent[4] = {0}, stride[4] = {0};
-  bool ok = eval(r, f, a->base, &base);
+  bool ok = !a->within && eval(r, f, a->base, &base);
   for (int d = 0; ok && d < a->rank; d++)
     ok = eval(r, f, a->extent[d], &extent[d]) && eval(r, f, a->stride[d], &stride[d]);
   if (!ok) {

@@ -1,5 +1,6 @@
 /* Launches: the kernel's parameters bound to the host's values; what was left to prove, and room in UB. */
 #include "craft/check.h"
+#include "craft/logic.h"
 
 #include <string.h>
 
@@ -31,11 +32,11 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
     bind_params(c, l, true);
     const ac_fact *f = all_facts(c, l, o->facts);
     ac_sym *d = ac_sy_sub(&c->s, ac_sy_bind(&c->s, o->y), ac_sy_bind(&c->s, o->x));
-    bool proved = ac_sy_nonneg(&c->s, d, f);
+    bool proved = ac_sy_nonneg(&c->s, d, f) || ac_lg_nonneg(&c->s, d, f);
     ac_range r = ac_sy_range(&c->s, d, f);
     bind_params(c, l, false);
     if (proved) continue;
-    if (r.hi < 0) {
+    if (r.hi < 0 && !o->open) {
       ac_diag *g = ac_error(c->diags, o->code, o->loc, "%s", o->refuted);
       ac_note(c->diags, g, l->s->value->loc, "with what this launch passes");
       if (o->other.line) ac_note(c->diags, g, o->other, "it was set here");
@@ -44,9 +45,10 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
     }
     unknown = true;
   }
-  if ((any && !unknown) || !o->unknown) return;
+  if ((any && !unknown) || o->sure) return;
   if (o->must) o->must->asked = true;
-  ac_diag *g = ac_warn(c->diags, o->code, o->loc, "%s", o->unknown);
+  ac_diag *g = o->unknown ? ac_warn(c->diags, o->code, o->loc, "%s", o->unknown)
+                          : ac_warn(c->diags, o->code, o->loc, "%s: that this cannot be is not proved", o->refuted);
   if (o->help) ac_help(c->diags, g, "%s", o->help);
 }
 

@@ -1,7 +1,8 @@
 /* Throughput of the compiler on this host (measured), on one core: DSL programs from text to the text of every file of the project, in every
  * format: parse, check, lower, print. Nothing is written to disk.
- * usage: bench_compile FILE.craft... [-r ROUNDS] [-f FORMAT] (all of them): a row a program and the whole: milliseconds, programs a second, and KiB of memory for one
- * program, all that its compilation takes from the system. With -r 0 each once, for a tool that counts instructions. */
+ * usage: bench_compile FILE.craft... [-r ROUNDS] [-f FORMAT] (all of them) [-p]: a row a program and the whole: milliseconds, programs a
+ * second, and KiB of memory for one program, all that its compilation takes from the system. With -r 0 each once, for a tool that counts
+ * instructions. -p: with the claims that the commands prove and try on sizes (ac_craft_prove), in the column of the check. */
 #include "ascendc/ascendc.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static double now(void) {
 }
 
 static unsigned formats = AC_FMT_ALL;
+static bool prove;
 
 static bool compile(const char *file, const char *text, const ac_chip *chip, cost *c) {
   ac_arena *a = ac_arena_new();
@@ -32,7 +34,9 @@ static bool compile(const char *file, const char *text, const ac_chip *chip, cos
   double t[5] = {now()};
   ac_cmodule *m = ac_craft_parse(a, file, text, &d);
   t[1] = now();
-  bool ok = m && ac_craft_check(a, m, &(ac_craft_check_opts){.chip = chip}, &d);
+  const ac_craft_check_opts o = {.chip = chip};
+  ac_verdicts v;
+  bool ok = m && ac_craft_check(a, m, &o, &d) && (!prove || ac_craft_prove(a, m, &o, &v, &d));
   t[2] = now();
   ac_program *p = ok ? ac_lower(a, m, &l, &d) : NULL;
   t[3] = now();
@@ -66,6 +70,7 @@ int main(int argc, char **argv) {
   for (int i = 1; ok && i < argc; i++) {
     ac_format f;
     if (!strcmp(argv[i], "-r") && i + 1 < argc) rounds = atoi(argv[++i]);
+    prove |= !strcmp(argv[i], "-p");
     if (!strcmp(argv[i], "-f") && i + 1 < argc && ac_format_of(argv[++i], &f)) formats = 1u << f;
   }
   printf("%-28s %8s %8s %8s %8s %8s %9s %8s\n", "ms a program (measured)", "parse", "check", "lower", "print", "all",
@@ -73,7 +78,7 @@ int main(int argc, char **argv) {
   for (int i = 1; ok && i < argc; i++) {
     cost c = {0};
     if (argv[i][0] == '-') {
-      i++;
+      i += strcmp(argv[i], "-p") != 0;
       continue;
     }
     const char *text = ac_read_file(a, argv[i], 0, NULL, &d);

@@ -12,6 +12,7 @@ enum { MAX_ROWS = 240, MAX_VARS = 64, MAX_SPLITS = 5, MAX_FACTS = 110, MAX_ATOMS
 
 typedef struct {
   int64_t c[MAX_VARS], k;
+  uint64_t sum; /* of c, in some way: rows that differ in it differ */
   bool dead;
 } row;
 
@@ -80,6 +81,12 @@ static void reduce(row *r, int n) {
   r->k = r->k % g && r->k < 0 ? q - 1 : q;
 }
 
+static uint64_t sum_of(const row *r, int n) {
+  uint64_t sum = 0;
+  for (int i = 0; i < n; i++) sum = sum * 31 + (uint64_t)r->c[i];
+  return sum;
+}
+
 static bool combine(const row *p, const row *m, int v, int n, row *out) {
   int64_t a = p->c[v], b = -m->c[v], g = gcd(a, b), x = b / g, y = a / g, t, u;
   for (int i = 0; i < n; i++)
@@ -91,6 +98,7 @@ static bool combine(const row *p, const row *m, int v, int n, row *out) {
     return false;
   out->dead = false;
   reduce(out, n);
+  out->sum = sum_of(out, n);
   return true;
 }
 
@@ -103,7 +111,7 @@ static bool constant_row(const row *r, int n) {
 /* Keeps the row unless one says as much already. */
 static bool keep(row *rows, int *count, int n, const row *x) {
   for (int i = 0; i < *count; i++) {
-    if (rows[i].dead || memcmp(rows[i].c, x->c, (size_t)n * sizeof *x->c) != 0) continue;
+    if (rows[i].dead || rows[i].sum != x->sum || memcmp(rows[i].c, x->c, (size_t)n * sizeof *x->c) != 0) continue;
     if (x->k < rows[i].k) rows[i].k = x->k;
     return true;
   }
@@ -119,14 +127,16 @@ static bool keep(row *rows, int *count, int n, const row *x) {
 
 /* The variable that makes the fewest new rows. */
 static int cheapest(const row *rows, int count, int n, const bool *gone) {
-  int best = -1, cost = 0;
-  for (int v = 0; v < n; v++) {
-    int p = 0, m = 0;
-    for (int i = 0; i < count; i++) {
-      if (rows[i].dead) continue;
-      p += rows[i].c[v] > 0;
-      m += rows[i].c[v] < 0;
+  int best = -1, cost = 0, plus[MAX_VARS] = {0}, minus[MAX_VARS] = {0};
+  for (int i = 0; i < count; i++) {
+    if (rows[i].dead) continue;
+    for (int v = 0; v < n; v++) {
+      plus[v] += rows[i].c[v] > 0;
+      minus[v] += rows[i].c[v] < 0;
     }
+  }
+  for (int v = 0; v < n; v++) {
+    int p = plus[v], m = minus[v];
     if (gone[v] || !(p + m)) continue;
     if (best < 0 || p * m - p - m < cost) {
       best = v;
@@ -139,6 +149,7 @@ static int cheapest(const row *rows, int count, int n, const bool *gone) {
 /* Are the rows, all >= 0, contradictory? */
 static bool contradiction(row *rows, int count, int n) {
   bool gone[MAX_VARS] = {0};
+  for (int i = 0; i < count; i++) rows[i].sum = sum_of(&rows[i], n);
   for (int v; (v = cheapest(rows, count, n, gone)) >= 0;) {
     gone[v] = true;
     row old[MAX_ROWS];
@@ -168,7 +179,10 @@ typedef struct {
 } variables;
 
 static bool same_monomial(const ac_sterm *x, const ac_sterm *y) {
-  return x->k == y->k && !memcmp(x->atom, y->atom, (size_t)x->k * sizeof x->atom[0]);
+  if (x->k != y->k) return false;
+  for (int i = 0; i < x->k; i++)
+    if (x->atom[i] != y->atom[i]) return false;
+  return true;
 }
 
 static int variable(variables *v, const ac_sterm *t) {

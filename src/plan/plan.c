@@ -188,8 +188,9 @@ ac_cexpr *pl_tensor_type(pl_ctx *p, ac_dtype d) {
   return ac_ce_index(b, ac_ce_attr(b, ac_ce_name(b, "tl"), "tensor"), 1, &t);
 }
 
-/* Annotation of an output: its shape is said where it is not that of the first tensor, which the language takes otherwise. Of an input
- * with the same shape, so that other ranks may come; else by its sizes. */
+/* Annotation of an output: its shape is said where it is not that of the first tensor, which the language takes otherwise, and where a
+ * later stage may read it: without it that would be an update in place. Of an input with the same shape, so that other ranks may come;
+ * else by its sizes. */
 static ac_cexpr *out_type(pl_ctx *p, const ac_value *v) {
   const char *dtype = ac_dtypes[v->dtype].name;
   bool first = true;
@@ -197,7 +198,8 @@ static ac_cexpr *out_type(pl_ctx *p, const ac_value *v) {
     const pl_tensor *t = &p->tensors.data[i];
     if (t->scalar) continue;
     if (pl_same_shape(p, v->rank, (const ac_sym *const *)v->shape, t->v->rank, (const ac_sym *const *)t->v->shape))
-      return first ? pl_tensor_type(p, v->dtype) : ac_ce_parse(&p->b, "tl.out[tl.%s, %s.shape]", dtype, t->name);
+      return first && p->stages.len == 1 ? pl_tensor_type(p, v->dtype)
+                                         : ac_ce_parse(&p->b, "tl.out[tl.%s, %s.shape]", dtype, t->name);
     first = false;
   }
   if (first) return pl_tensor_type(p, v->dtype);

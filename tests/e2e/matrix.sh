@@ -38,6 +38,7 @@ shapes_of() { # module, shape
       case $2 in *,*,* | '' | "$rows") return ;; esac
       printf -- '--shape x=%s --shape bias=%s --shape scale=%s,1' "$2" "$cols" "$rows" ;;
     adam_step) printf -- '--shape param=%s --shape grad=%s --shape m=%s --shape v=%s' "$2" "$2" "$2" "$2" ;;
+    max_places) case $2 in *,*,*) ;; *,*) printf -- '--shape x=%s' "$2" ;; esac ;;
     softmax | log_softmax | *_middle) case $2 in *,*) printf -- '--shape x=%s' "$2" ;; esac ;;
     *) printf -- '--shape x=%s' "$2" ;;
   esac

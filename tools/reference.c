@@ -172,7 +172,7 @@ static int64_t scratch_bytes(const ac_akernel *k, const ac_cfunc *f) {
   int64_t sum = 0, n = 0;
   for (size_t i = 0; i < k->buffers.len; i++) {
     const ac_abuffer *b = &k->buffers.data[i];
-    if (declared(f, b->buffer)) continue;
+    if (declared(f, b->buffer) || ac_unused(k, (int)i)) continue;
     if (!constant(b->elements, &n)) return -1;
     n *= ac_dtypes[b->dtype].bytes;
     sum += (n + b->round_to - 1) / b->round_to * b->round_to;

@@ -655,6 +655,7 @@ static const char *const positions[] = {
 
 /* A remark on the buffers that take the bytes of buffer i in turn. */
 static const char *tenants(ac_cpp *t, const ac_akernel *k, int i) {
+  if (ac_unused(k, i)) return " // a gap: what is read side by side lies in different bank groups";
   ac_buf b;
   ac_buf_init(&b, t->a);
   for (size_t j = 0; j < k->buffers.len; j++)

@@ -367,6 +367,12 @@ typedef struct {
 static inline ac_dtype ac_operand_dtype(const ac_akernel *k, const ac_aoperand *o) {
   return o->view != AC_NODTYPE ? o->view : k->buffers.data[o->tensor->buffer].dtype;
 }
+/* A gap between buffers (bank groups): nobody gets a tensor of it. */
+static inline bool ac_unused(const ac_akernel *k, int buffer) {
+  for (size_t i = 0; i < k->handles.len; i++)
+    if (k->handles.data[i]->buffer == buffer) return false;
+  return true;
+}
 /* A queue of two slots, or one where two do not fit: the tiling code decides. It may have further ones. */
 static inline bool ac_two_slots(const ac_abuffer *b) {
   return b->depth >= 2 && !b->pinned && b->mem != AC_MEM_VECCALC;

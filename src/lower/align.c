@@ -319,6 +319,7 @@ bool ac_lower_align(ac_lower_ctx *c) {
     align l = {.c = c, .lk = c->kernels.data[i], .k = c->kernels.data[i]->k, .ok = true};
     for (size_t m = 0; m < l.k->methods.len && l.ok; m++) block(&l, &l.k->methods.data[m].body);
     if (!l.ok) return false;
+    ac_lower_banks(c, l.k);
   }
   return true;
 }

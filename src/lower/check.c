@@ -125,7 +125,8 @@ static void check_place(check *c) {
     if (!b->elements) fail(c, "buffer '%s' has no size", b->name);
     if (b->depth < 1 || (b->mem == AC_MEM_VECCALC && b->depth != 1))
       fail(c, "buffer '%s' has depth %d", b->name, b->depth);
-    if (b->round_to != 32 && b->round_to != 256) fail(c, "buffer '%s' is rounded to %d bytes", b->name, b->round_to);
+    if (b->round_to != 32 && b->round_to != 256 && b->round_to != 512)
+      fail(c, "buffer '%s' is rounded to %d bytes", b->name, b->round_to);
     if (b->sync && b->mem != AC_MEM_VECCALC) fail(c, "buffer '%s' is ordered by a queue and by flags", b->name);
     if (!first_of(names, b->name)) fail(c, "two buffers are named '%s'", b->name);
   }
@@ -424,7 +425,7 @@ static void aligned(void *user, ac_astmt *s) {
     int lanes = 256 / ac_dtypes[dtype_of(c, &s->ops[1])].bytes;
     if (!ac_ae_multiple(s->count, lanes)) fail(c, "%s does not count whole repeats", ac_insts[s->inst].asc);
     for (int i = 1; i < s->n_ops; i++)
-      if (s->ops[i].tensor && c->k->buffers.data[s->ops[i].tensor->buffer].round_to != 256)
+      if (s->ops[i].tensor && c->k->buffers.data[s->ops[i].tensor->buffer].round_to < 256)
         fail(c, "%s reads whole repeats of '%s', which is rounded to 32 bytes", ac_insts[s->inst].asc,
              s->ops[i].tensor->name);
   }

@@ -168,6 +168,20 @@ int ac_lower_event_limit(ac_amem kind);
 /* Ids of an event that the queues of a kernel may hold at once (check.c). */
 int ac_lower_held(const ac_akernel *k, ac_event e);
 
+/* banks.c: buffers that some instructions read side by side, and how often (the deeper in loops the more). */
+typedef struct {
+  int a, b;
+  int64_t weight;
+} ac_bank_pair;
+typedef AC_VEC(ac_bank_pair) ac_bank_pairs;
+ac_bank_pairs ac_lower_bank_pairs(ac_arena *a, const ac_akernel *k);
+/* Eight rows at each of these addresses lie in different bank groups. */
+bool ac_lower_bank_apart(int64_t x, int64_t y, int64_t period);
+void ac_lower_banks(ac_lower_ctx *c, ac_akernel *k);
+/* memory.c: bytes of one tensor of the buffer at this rounding, in that launch, at most; false: the shape does not bound
+ * them. */
+bool ac_launch_bytes(ac_arena *a, const ac_program *p, const ac_alaunch *l, int buffer, int round_to, int64_t *bytes);
+
 /* check_flags.c: what is wrong with the flags of TBufs that copies touch, and with the ids that the kernel holds; NULL: nothing. */
 const char *ac_lower_check_flags(ac_arena *a, const ac_akernel *k);
 /* The statement by itself touches the bytes of a TBuf that shares with nobody, or of its tenants. */

@@ -2,6 +2,7 @@
  *
  * Sizes are those of the launch. One that depends on the tensors' shape is shown at its largest ("<="), where the tiling code bounds
  * it, else as an expression; then nothing behind it has an offset. */
+#include "isa/cost.h"
 #include "lower/internal.h"
 
 #include <string.h>
@@ -102,11 +103,19 @@ static size bound(map *m, const ac_aexpr *e) {
   return binary(e->kind, bound(m, e->a), bound(m, e->b));
 }
 
-static size bytes_of(map *m, const ac_abuffer *b) {
+static size bytes_of(map *m, const ac_abuffer *b, int round_to) {
   ac_aexpr *n = ac_ae_bin(m->a, AC_AE_MUL, b->elements, ac_ae_int(m->a, ac_dtypes[b->dtype].bytes));
-  size s = bound(m, ac_ae_bin(m->a, AC_AE_ALIGN_UP, n, ac_ae_int(m->a, b->round_to)));
-  if (s.most >= 0 && s.most < b->round_to) s.most = b->round_to;
+  size s = bound(m, ac_ae_bin(m->a, AC_AE_ALIGN_UP, n, ac_ae_int(m->a, round_to)));
+  if (s.most >= 0 && s.most < round_to) s.most = round_to;
   return s;
+}
+
+bool ac_launch_bytes(ac_arena *a, const ac_program *p, const ac_alaunch *l, int buffer, int round_to,
+                     int64_t *bytes) {
+  map m = {.a = a, .p = p, .l = l, .k = p->kernels.data[l->kernel]};
+  size s = bytes_of(&m, &m.k->buffers.data[buffer], round_to);
+  *bytes = s.most;
+  return s.most > 0;
 }
 
 static const char *number(map *m, size s) {
@@ -124,8 +133,23 @@ static const char *holds(map *m, int at) {
     if (x->from.line && x->from.line == x->to.line) ac_printf(&t, " (line %d)", x->from.line);
     if (x->from.line && x->from.line != x->to.line) ac_printf(&t, " (lines %d to %d)", x->from.line, x->to.line);
   }
-  if (bytes_of(m, b).most < 0) ac_printf(&t, ", elements: %s", ac_aexpr_text(m->a, b->elements));
+  if (bytes_of(m, b, b->round_to).most < 0) ac_printf(&t, ", elements: %s", ac_aexpr_text(m->a, b->elements));
   return ac_buf_str(&t);
+}
+
+/* Of the pairs of buffers that one instruction reads, those whose first slots lie in different bank groups (banks.c). */
+static void bank_line(map *m, ac_buf *t, const int64_t *at) {
+  ac_bank_pairs pairs = ac_lower_bank_pairs(m->a, m->k);
+  size_t apart = 0;
+  if (!pairs.len || !m->p->chip->costs) return;
+  int64_t period = (int64_t)m->p->chip->costs->bank_groups * m->p->chip->block;
+  for (size_t i = 0; i < pairs.len; i++) {
+    int64_t x = at[pairs.data[i].a], y = at[pairs.data[i].b];
+    apart += x >= 0 && y >= 0 && ac_lower_bank_apart(x, y, period);
+  }
+  ac_printf(
+      t, "  %10s             of %zu pair%s of buffers that one instruction reads, %zu lie in different bank groups\n",
+      "", pairs.len, pairs.len == 1 ? "" : "s", apart);
 }
 
 static void launch_map(map *m, ac_buf *t) {
@@ -140,11 +164,13 @@ static void launch_map(map *m, ac_buf *t) {
   ac_printf(t, "  %10s %10s %5s  %-8s %s\n", "offset", "bytes", "slots", "position", "buffers");
   size at = {0, true};
   int n = (int)m->k->buffers.len;
+  int64_t *places = AC_NEW_N(m->a, int64_t, n + 1);
   for (int turn = 0; turn < 2 * n; turn++) { /* those that come first, then the others */
     int i = turn < n ? turn : turn - n;
     const ac_abuffer *b = &m->k->buffers.data[i];
     if (b->home || b->first != (turn < n)) continue;
-    size s = bytes_of(m, b);
+    size s = bytes_of(m, b, b->round_to);
+    places[i] = at.most;
     ac_printf(t, "  %10s %10s %5s  %-8s %s\n", number(m, at), number(m, s),
               ac_two_slots(b) ? ac_sprintf(m->a, "%d|%d", b->depth - 1, b->depth) : ac_sprintf(m->a, "%d", b->depth),
               where[b->mem], holds(m, i));
@@ -154,6 +180,7 @@ static void launch_map(map *m, ac_buf *t) {
   if (at.most >= 0 && at.most > have) ac_printf(t, " with two slots; the tiling code takes one where two do not fit");
   if (at.most >= 0 && at.most <= have) ac_printf(t, ", %lld left", (long long)(have - at.most));
   ac_puts(t, "\n");
+  bank_line(m, t, places);
 }
 
 const char *ac_air_memory(ac_arena *a, const ac_program *p) {

@@ -125,6 +125,7 @@ static void buffers(mutator *m) {
   for (size_t i = 0; i < k->buffers.len; i++) {
     ac_abuffer *b = &k->buffers.data[i];
     bool hidden = !strncmp(b->name, "ac", 2);
+    if (ac_unused(k, (int)i)) continue; /* a gap: no size of it is too small */
     if (m->f == (hidden ? A_SCRATCH : A_SHRINK) && here(m, b->loc, "%s", b->name))
       b->elements = with(m, AC_AE_FLOORDIV, b->elements, m->by);
     for (size_t j = 0; m->f == A_OVERLAP && j < i; j++) {

@@ -28,9 +28,10 @@ public:
         xGm.SetGlobalBuffer((__gm__ float *)x_ptr);
         wGm.SetGlobalBuffer((__gm__ float *)w_ptr);
         yGm.SetGlobalBuffer((__gm__ float *)y_ptr);
-        pipe->InitBuffer(xQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 32));
-        pipe->InitBuffer(wQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 32));
-        pipe->InitBuffer(accQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 32));
+        pipe->InitBuffer(xQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
+        pipe->InitBuffer(acGap0, AcBytes(256, 1, 256));
+        pipe->InitBuffer(wQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
+        pipe->InitBuffer(accQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
     }
 
     __aicore__ inline void Process()
@@ -99,6 +100,7 @@ private:
     }
 
     AscendC::TQue<AscendC::TPosition::VECIN, 2> xQueue;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> acGap0;
     AscendC::TQue<AscendC::TPosition::VECIN, 2> wQueue;
     AscendC::TQue<AscendC::TPosition::VECOUT, 2> accQueue;
     AscendC::GlobalTensor<float> xGm;

@@ -29,7 +29,7 @@ public:
         wGm.SetGlobalBuffer((__gm__ float *)w_ptr);
         yGm.SetGlobalBuffer((__gm__ float *)y_ptr);
         pipe->InitBuffer(xQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
-        pipe->InitBuffer(acGap0, AcBytes(256, 1, 256));
+        pipe->InitBuffer(acGap0, AcBytes(256, 1, 256)); // a gap: what is read side by side lies in different bank groups
         pipe->InitBuffer(wQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
         pipe->InitBuffer(accQueue, static_cast<uint8_t>(tilingData.bufferNum), AcBytes(tile, 4, 512));
     }

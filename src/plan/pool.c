@@ -15,6 +15,7 @@
  */
 #include "plan/pool.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static void read_window(pool *q, const ac_node *n) {
   numbers(n, "kernel_size", q->nd, &q->k[0]);
   memcpy(&q->s[at], &q->k[at], (size_t)q->nd * sizeof *q->s);
   numbers(n, "stride", q->nd, q->s);
+  assert(q->s[0] > 0 && q->s[1] > 0 && q->s[2] > 0); /* the graph's rules */
   numbers(n, "padding", q->nd, q->p);
   numbers(n, "dilation", q->nd, q->d);
   q->include = flag(n, "count_include_pad");

@@ -512,24 +512,8 @@ static void host(pl_ctx *p, void *self) {
 
 /* ---- planning ---- */
 
-/* Is the operand's code fit for tiles of two dimensions: every tensor has an element for each of the space, no masks? */
-static bool plain(const pl_chain *c) {
-  if (!c->n_leaves) return false;
-  for (int k = 0; k < c->n_leaves; k++)
-    if (!c->leaves[k].full || !c->leaves[k].row) return false;
-  for (size_t i = 0; i < c->v.ops.len; i++)
-    if (!strcmp(c->v.ops.data[i].prim, "duplicate") || c->v.regs.data[c->v.ops.data[i].dst].mask ||
-        !strncmp(c->v.ops.data[i].prim, "vselect", 7))
-      return false;
-  return true;
-}
-
 static bool collect(arg *g, pv *x) {
-  pl_ctx *p = g->c.p;
-  pl_names *names = AC_NEW(p->a, pl_names);
-  pl_names_init(names, p->a);
-  g->c = (pl_chain){.p = p, .names = names, .rank = g->x->rank, .dim = (const ac_sym *const *)g->x->shape};
-  g->c.v.p = p;
+  g->c = chain_over(g->c.p, g->x);
   bool after = false;
   for (int i = 0; i < g->x->rank; i++) {
     g->c.cls[i] = g->dims[i] ? 1 : after ? 2 : 0;
@@ -661,7 +645,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (!dtypes(g, id)) return false;
   pv x;
   if (!collect(g, &x)) return false;
-  if ((!plain(&g->c) || !merged(g) || x.kind != PV_VEC) && !(pl_need(p, g->x) && collect(g, &x))) return false;
+  if ((!chain_plain(&g->c) || !merged(g) || x.kind != PV_VEC) && !(pl_need(p, g->x) && collect(g, &x))) return false;
   chain_sizes(&g->c, &p->names);
   name_all(g, x);
   if (long_tile(g) < 256 || inner_tile(g) < 64)

@@ -147,6 +147,12 @@ static bool collect_view(pl_chain *c, const ac_value *v, int rank, const ac_sym 
   return true;
 }
 
+pl_chain chain_over(pl_ctx *p, const ac_value *v) {
+  pl_names *names = AC_NEW(p->a, pl_names);
+  pl_names_init(names, p->a);
+  return (pl_chain){.p = p, .names = names, .rank = v->rank, .dim = (const ac_sym *const *)v->shape, .v = {.p = p}};
+}
+
 bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
   int in = pl_tensor_of(c->p, v);
   if (in >= 0) {
@@ -213,6 +219,17 @@ static bool apart(const pl_chain *c, int outer, int inner) {
     if (!pl_view_joins(c->p, l->view, outer - shift, inner - shift)) return true;
   }
   return false;
+}
+
+bool chain_plain(const pl_chain *c) {
+  if (!c->n_leaves) return false;
+  for (int k = 0; k < c->n_leaves; k++)
+    if (!c->leaves[k].full || !c->leaves[k].row) return false;
+  for (size_t i = 0; i < c->v.ops.len; i++)
+    if (!strcmp(c->v.ops.data[i].prim, "duplicate") || c->v.regs.data[c->v.ops.data[i].dst].mask ||
+        !strncmp(c->v.ops.data[i].prim, "vselect", 7))
+      return false;
+  return true;
 }
 
 void chain_groups(pl_chain *c) {

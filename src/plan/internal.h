@@ -328,11 +328,16 @@ struct pl_chain {
       vectors; /* every leaf is a register with the groups it varies along, for schedules that place them themselves */
   bool views;  /* leaves may be views with long rows: the schedule reads them by their strides */
 };
+/* A chain over the space of v's shape, with nothing in it. */
+pl_chain chain_over(pl_ctx *p, const ac_value *v);
 /* Finds the leaves of a value; `_as`: looked at in another shape of as many elements. */
 bool chain_collect(pl_chain *c, const ac_value *v);
 bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape);
 /* After collecting: sorts the leaves, makes the groups. */
 void chain_groups(pl_chain *c);
+/* Is the evaluated code fit for tiles of two dimensions: every tensor has an element for each of the space, no masks, no number that
+ * must be spread? */
+bool chain_plain(const pl_chain *c);
 /* Names and host expressions of the groups' sizes. */
 void chain_sizes(pl_chain *c, pl_names *host);
 /* Along dimension i of the space, does the leaf vary (1), not vary (0), or both the same (-1: the dimension is 1)? */

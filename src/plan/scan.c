@@ -311,24 +311,8 @@ static pv operand(scan *s, pv x) {
   return x;
 }
 
-/* Is the operand's code fit to run on tiles: every tensor has an element for each of the space, no number must be spread? */
-static bool plain(const pl_chain *c) {
-  if (!c->n_leaves) return false;
-  for (int k = 0; k < c->n_leaves; k++)
-    if (!c->leaves[k].full || !c->leaves[k].row) return false;
-  for (size_t i = 0; i < c->v.ops.len; i++)
-    if (!strcmp(c->v.ops.data[i].prim, "duplicate") || c->v.regs.data[c->v.ops.data[i].dst].mask ||
-        !strncmp(c->v.ops.data[i].prim, "vselect", 7))
-      return false;
-  return true;
-}
-
 static bool collect(scan *s, pv *x) {
-  pl_ctx *p = s->c.p;
-  pl_names *names = AC_NEW(p->a, pl_names);
-  pl_names_init(names, p->a);
-  s->c = (pl_chain){.p = p, .names = names, .rank = s->x->rank, .dim = (const ac_sym *const *)s->x->shape};
-  s->c.v.p = p;
+  s->c = chain_over(s->c.p, s->x);
   for (int i = 0; i < s->x->rank; i++) s->c.cls[i] = i < s->axis ? 0 : i == s->axis ? 1 : 2;
   if (!chain_collect(&s->c, s->x)) return false;
   chain_groups(&s->c);
@@ -411,7 +395,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (whole) s->x = whole;
   pv x;
   if (!collect(s, &x)) return false;
-  if (!plain(&s->c) && !(pl_need(p, s->x) && collect(s, &x))) return false;
+  if (!chain_plain(&s->c) && !(pl_need(p, s->x) && collect(s, &x))) return false;
   chain_sizes(&s->c, &p->names);
   name_all(s, x);
   if (!tiles(s)) return false;

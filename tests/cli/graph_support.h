@@ -40,7 +40,12 @@ static inline void graph_run(world *w, const char *name, const char *text, args 
 static inline bool graph_near(double got, double want, double tol) {
   if (isnan(want) || isnan(got)) return isnan(want) && isnan(got);
   if (isinf(want) || isinf(got)) return got == want;
-  return fabs(got - want) <= tol * (1 + fabs(want));
+  return fabs(got - want) <= tol * fmax(1, fabs(want));
+}
+
+/* What rounding once to the dtype, and float32 inside, leave. */
+static inline double graph_tolerance(ac_dtype d) {
+  return d == AC_F32 ? 1e-5 : d == AC_F16 ? 1e-3 : 8e-3;
 }
 
 /* Every output with the reference's: whole numbers exactly, floats within tol(their dtype); NULL: exactly. */

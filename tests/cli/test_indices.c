@@ -1,9 +1,6 @@
 /* Reading and writing by index tensors: planned, run without a compiler and compared with the float64 reference, over many shapes, dimensions,
  * dtypes, with duplicates, no indices at all, and for those operations that take them negative indices. */
-#include "../plan/graphs.h"
-#include "direct_support.h"
-
-#include <math.h>
+#include "graph_support.h"
 
 static uint64_t rng;
 static int64_t drawn(int64_t n) {
@@ -89,28 +86,6 @@ static model build(form f, ac_dtype d) {
   return m;
 }
 
-static void compare(const ac_graph *g, const args *x, const char *name) {
-  const void *in[4];
-  ac_arena *a = ac_arena_new();
-  ac_diags d;
-  ac_diags_init(&d, a);
-  for (size_t i = 0; i < g->inputs.len; i++) in[i] = x->t[i].data;
-  ac_ref *r = ac_ref_new(a, g, &(ac_ref_opts){.inputs = in}, &d);
-  assert_non_null(r);
-  const ac_sim_tensor *t = &x->t[g->inputs.len];
-  int64_t n = t->bytes / ac_dtypes[t->dtype].bytes;
-  double *want = AC_NEW_N(a, double, n + 1), tol = t->dtype == AC_F32 ? 1e-5 : t->dtype == AC_F16 ? 1e-3 : 8e-3;
-  assert_true(ac_ref_read(r, 0, 0, n, want));
-  for (int64_t i = 0; i < n; i++) {
-    double got = ac_load(t->dtype, t->data, i);
-    if (fabs(got - want[i]) <= tol * fmax(1, fabs(want[i]))) continue;
-    print_message("%s", ac_graph_text(a, g));
-    fail_msg("%s: y[%lld] is %.9g, it must be %.9g", name, (long long)i, got, want[i]);
-  }
-  ac_ref_free(r);
-  ac_arena_free(a);
-}
-
 static void one(form f, ac_dtype d, int k) {
   model m = build(f, d);
   world *w = m.w;
@@ -118,20 +93,13 @@ static void one(form f, ac_dtype d, int k) {
   ac_cmodule *planned = ac_plan(w->a, w->g, w->chip, &w->d);
   if (!planned) ac_diags_print(&w->d, stderr, false);
   if (!planned) fail_msg("%s is not planned:\n%s", name, ac_graph_text(w->a, w->g));
-  ac_program *p = lowered(&b, name, ac_craft_print(b.a, planned));
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   for (size_t i = 0; i < w->g->inputs.len; i++)
     for (int64_t e = 0; m.axis[i] && e < x.t[i].bytes / 8; e++)
       ((int64_t *)x.t[i].data)[e] = drawn(m.axis[i]) - (m.negative && drawn(2) ? m.axis[i] : 0);
-  ac_sim_result r = {0};
-  bool ok = ac_sim_run_program(b.a, p, w->chip, x.t, x.n, x.attrs, x.n_attrs, &(ac_sim_opts){.threads = 1}, &r, &b.d);
-  if (!ok || r.faults.len) {
-    ac_diags_print(&b.d, stderr, false);
-    print_message("%s%s", ac_graph_text(w->a, w->g), ac_craft_print(w->a, planned));
-    fail_msg("%s: %s", name, r.faults.len ? r.faults.data[0].message : "did not run");
-  }
-  compare(w->g, &x, name);
+  graph_run(w, name, ac_craft_print(w->a, planned), &x);
+  graph_compare(w->g, &x, name, graph_tolerance);
   free_args(&x);
   world_free(w);
 }

@@ -84,10 +84,6 @@ static void spoil(ac_sim_tensor *x, uint64_t seed) {
   }
 }
 
-static double tolerance(ac_dtype d) {
-  return d == AC_F32 ? 1e-5 : d == AC_F16 ? 1e-3 : 8e-3;
-}
-
 static void one(uint64_t seed, bool show) {
   int kind;
   world *w = graph_of(seed, &kind);
@@ -100,7 +96,7 @@ static void one(uint64_t seed, bool show) {
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   spoil(&x.t[0], seed);
   graph_run(w, name, ac_craft_print(w->a, m), &x);
-  graph_compare(w->g, &x, name, kind == 1 ? NULL : tolerance); /* maxima exactly */
+  graph_compare(w->g, &x, name, kind == 1 ? NULL : graph_tolerance); /* maxima exactly */
   free_args(&x);
   world_free(w);
 }

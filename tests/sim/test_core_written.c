@@ -131,13 +131,20 @@ static const struct {
     {"loads of what is there", 4, {{0, 2, 400, 2, STORE}, {0, 2, 400, 2, LOAD}, {2, 2, 400, 2, STORE}}, NULL, NULL},
 };
 
+/* Do two blocks come to the same whichever is first? A store over a fill is none of a fill over a store, and a load wants what it reads. */
+static bool any_order(const job *j) {
+  for (int i = 0; i < j->n; i++)
+    if (j->pieces[i].what == FILL || j->pieces[i].what == LOAD) return false;
+  return j->n > 1;
+}
+
 static void pieces(void **state) {
   (void)state;
   for (size_t i = 0; i < AC_COUNT(cases); i++)
     for (int blocks = 1; blocks <= 2; blocks++) {
       job j = {.pieces = cases[i].pieces};
       while (j.n < 4 && cases[i].pieces[j.n].bytes) j.n++;
-      if (blocks == 2 && (j.n == 1 || cases[i].pieces[0].what == FILL || cases[i].pieces[1].what == LOAD)) continue;
+      if (blocks == 2 && !any_order(&j)) continue;
       acsim_session *s = run(&j, cases[i].elem, blocks, true);
       const char *never = message(s, "never-written"), *twice = message(s, "written-twice");
       if (!never != !cases[i].never || (never && !strstr(never, cases[i].never)))

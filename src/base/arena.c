@@ -82,7 +82,7 @@ static _Atomic(chunk *) kept[KEPT];
 
 /* Its place, or NULL: not of an ordinary size. */
 static _Atomic(chunk *) *place_of(size_t size) {
-  if (REDZONE || size < FIRST_CHUNK || size > MAX_CHUNK || (size & (size - 1))) return NULL;
+  if (REDZONE > 0 || size < FIRST_CHUNK || size > MAX_CHUNK || (size & (size - 1))) return NULL;
   return &kept[__builtin_ctzll(size / FIRST_CHUNK)];
 }
 
@@ -149,7 +149,7 @@ static chunk *new_chunk(ac_arena *a, size_t need, bool own, bool zero) {
 /* Most objects are small: no call for those. */
 static void clear(char *p, size_t n) {
   size_t whole = (n + ALIGN - 1) / ALIGN * ALIGN; /* all of it is the object's */
-  if (REDZONE || whole > 4 * ALIGN) {
+  if (REDZONE > 0 || whole > 4 * ALIGN) {
     memset(p, 0, n);
     return;
   }

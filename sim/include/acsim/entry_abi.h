@@ -41,10 +41,10 @@ typedef enum {
 } acsim_set_status;
 typedef struct {
   int32_t status;
-  int32_t value;  /* index of the one that does not fit */
-  int64_t length; /* elements of the field */
-  char type[96];  /* of an element */
-  void *at;       /* the field */
+  int32_t value;        /* index of the one that does not fit */
+  int64_t length;       /* elements of the field */
+  char type[96];        /* of an element */
+  void *at;             /* the field */
   int64_t bytes, align; /* of all of it */
 } acsim_set_result;
 

@@ -232,6 +232,8 @@ ac_cexpr *ac_chk_new(ac_chk *c, ac_cekind kind, ac_loc loc);
 ac_cexpr *ac_chk_new_int(ac_chk *c, int64_t v, ac_loc loc);
 ac_cexpr *ac_chk_new_name(ac_chk *c, const char *name, ac_loc loc);
 const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
+/* True: cond == holds contradicts f. */
+bool ac_chk_never(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds);
 void ac_chk_choice(ac_chk *c, ac_sym *r, ac_sym *x, const ac_fact *fx, ac_sym *y, const ac_fact *fy);
 
 /* flow.c: a variable of a state, to be changed */

@@ -671,6 +671,31 @@ const ac_fact *ac_chk_assume(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool h
   return assume_compare(c, f, holds ? cond->op : opposite[cond->op], x.sym, y.sym);
 }
 
+/* cond == holds is against the facts: what it guards never runs. Decided by ranges alone, so false is "maybe". */
+bool ac_chk_never(ac_chk *c, const ac_fact *f, ac_cexpr *cond, bool holds) {
+  if (cond->kind == AC_CE_UNARY && cond->op == AC_OP_NOT) return ac_chk_never(c, f, cond->a, !holds);
+  if (cond->kind != AC_CE_BINARY) return false;
+  if (cond->op == AC_OP_AND || cond->op == AC_OP_OR) {
+    bool either = (cond->op == AC_OP_AND) == holds, a = ac_chk_never(c, f, cond->a, holds);
+    return a == either ? a : ac_chk_never(c, f, cond->b, holds);
+  }
+  if (cond->op < AC_OP_EQ) return false;
+  c->quiet++;
+  ac_kval x = ac_chk_eval(c, cond->a), y = ac_chk_eval(c, cond->b);
+  c->quiet--;
+  if (x.kind != AC_CT_INT || y.kind != AC_CT_INT) return false;
+  ac_range d = ac_sy_range(&c->s, ac_sy_sub(&c->s, y.sym, x.sym), f);
+  switch (cond->op) {
+  case AC_OP_LE: return holds ? d.hi < 0 : d.lo >= 0;
+  case AC_OP_LT: return holds ? d.hi <= 0 : d.lo > 0;
+  case AC_OP_GE: return holds ? d.lo > 0 : d.hi <= 0;
+  case AC_OP_GT: return holds ? d.lo >= 0 : d.hi < 0;
+  case AC_OP_EQ: return holds ? d.lo > 0 || d.hi < 0 : d.lo == 0 && d.hi == 0;
+  case AC_OP_NE: return holds ? d.lo == 0 && d.hi == 0 : d.lo > 0 || d.hi < 0;
+  default: return false;
+  }
+}
+
 /* ---- entry ---- */
 
 static ac_kval eval(ac_chk *c, ac_cexpr *e) {

@@ -509,6 +509,8 @@ static void run_if(ac_chk *c, ac_cstmt *s) {
   ac_kstate *before = c->st, *yes = copy_state(c, before), *no = copy_state(c, before);
   yes->facts = ac_chk_assume(c, before->facts, s->value, true);
   no->facts = ac_chk_assume(c, before->facts, s->value, false);
+  yes->dead |= ac_chk_never(c, before->facts, s->value, true);
+  no->dead |= ac_chk_never(c, before->facts, s->value, false);
   c->st = yes;
   run(c, s->body);
   yes = c->st;

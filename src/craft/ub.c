@@ -24,10 +24,12 @@ static const ac_fact *all_facts(ac_chk *c, const ac_klaunch *l, const ac_fact *k
 /* ---- obligations ---- */
 
 static void look_at(ac_chk *c, const ac_oblig *o) {
-  bool unknown = false, any = false;
+  bool unknown = false, any = false, dead = false;
   for (size_t i = 0; i < c->launches.len; i++) {
     const ac_klaunch *l = &c->launches.data[i];
-    if (l->kernel != o->fn || l->dead) continue;
+    if (l->kernel != o->fn) continue;
+    dead |= l->dead;
+    if (l->dead) continue;
     any = true;
     bind_params(c, l, true);
     const ac_fact *f = all_facts(c, l, o->facts);
@@ -45,7 +47,7 @@ static void look_at(ac_chk *c, const ac_oblig *o) {
     }
     unknown = true;
   }
-  if ((any && !unknown) || o->sure) return;
+  if ((any ? !unknown : dead) || o->sure) return; /* a kernel that only dead code launches never runs */
   if (o->must) o->must->asked = true;
   ac_diag *g = o->unknown ? ac_warn(c->diags, o->code, o->loc, "%s", o->unknown)
                           : ac_warn(c->diags, o->code, o->loc, "%s: that this cannot be is not proved", o->refuted);

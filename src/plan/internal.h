@@ -131,6 +131,12 @@ void pl_alloc(pl_ctx *p, const char *buf, const char *size, ac_dtype d, bool onc
 void pl_note(pl_ctx *p, const char *fmt, ...) AC_PRINTF(2, 3);
 /* Leaves out of a finished kernel what nothing in it reads; which of the parameters it had are still there. */
 bool *pl_trim(pl_ctx *p, ac_cfunc *f);
+/* The comments above one statement stand above another from now on, before its own. */
+void pl_hand_on(ac_arena *a, const ac_cstmt *from, ac_cstmt *to);
+/* Takes out assignments to names that nothing reads; the names that are read. */
+ac_map *pl_drop_unread(pl_ctx *p, ac_cfunc *f);
+/* Leaves out of the finished host function what fixed sizes decide against, and kernels that nothing launches. */
+void pl_prune(pl_ctx *p);
 /* x = <expression in DSL text> */
 void pl_let(pl_ctx *p, const char *name, const char *fmt, ...) AC_PRINTF(3, 4);
 

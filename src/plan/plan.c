@@ -328,5 +328,6 @@ ac_cmodule *ac_plan(ac_arena *a, const ac_graph *g, const ac_chip *chip, ac_diag
   head(&p);
   if (!pl_outputs(&p)) return NULL;
   write_host(&p);
+  pl_prune(&p);
   return p.b.module;
 }

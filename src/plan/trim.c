@@ -1,4 +1,4 @@
-/* Leaves out of a kernel what nothing in it reads: numbers, buffers and parameters that only other forms of the schedule need. */
+/* Leaves out of a function what nothing in it reads: numbers, buffers and parameters that only other forms of the schedule need. */
 #include "plan/internal.h"
 
 #include <string.h>
@@ -23,29 +23,42 @@ static void names_read(ac_map *seen, const ac_cstmt *s) {
   }
 }
 
-/* Takes out assignments to names that nothing reads; were there any? */
-static bool drop(ac_cstmt **at, const ac_map *seen) {
+void pl_hand_on(ac_arena *a, const ac_cstmt *from, ac_cstmt *to) {
+  ac_strvec all = {0};
+  for (size_t i = 0; i < from->comments.len; i++) ac_push(a, &all, from->comments.data[i]);
+  for (size_t i = 0; i < to->comments.len; i++) ac_push(a, &all, to->comments.data[i]);
+  to->comments = all;
+}
+
+/* Takes out assignments to names that nothing reads; were there any? Comments of a host function are about what follows, and stay. */
+static bool drop(ac_arena *a, ac_cstmt **at, const ac_map *seen, bool host) {
   bool any = false;
   while (*at) {
     ac_cstmt *s = *at;
     if (s->kind == AC_CS_ASSIGN && s->target->kind == AC_CE_NAME && !ac_map_has(seen, s->target->s)) {
       *at = s->next;
+      if (host && *at) pl_hand_on(a, s, *at);
       any = true;
       continue;
     }
-    any |= drop(&s->body, seen);
-    any |= drop(&s->orelse, seen);
+    any |= drop(a, &s->body, seen, host);
+    any |= drop(a, &s->orelse, seen, host);
     at = &s->next;
   }
   return any;
 }
 
-bool *pl_trim(pl_ctx *p, ac_cfunc *f) {
+ac_map *pl_drop_unread(pl_ctx *p, ac_cfunc *f) {
   ac_map *seen;
   do {
     seen = ac_map_new(p->a);
     names_read(seen, f->body);
-  } while (drop(&f->body, seen));
+  } while (drop(p->a, &f->body, seen, !f->kernel));
+  return seen;
+}
+
+bool *pl_trim(pl_ctx *p, ac_cfunc *f) {
+  ac_map *seen = pl_drop_unread(p, f);
   bool *kept = AC_NEW_N(p->a, bool, f->n_params + 1);
   int n = 0;
   for (int i = 0; i < f->n_params; i++) {

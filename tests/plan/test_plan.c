@@ -362,6 +362,35 @@ static void stages(void **state) {
   world_free(w);
 }
 
+static char *argmax_of_rows(world *w, int64_t cols) {
+  ac_value *x = tensor(w, "x", AC_F32, 1, DIMS(6 * cols));
+  const ac_sym *s[] = {ac_sym_int(w->g, 6), ac_sym_int(w->g, cols)};
+  ac_arg shape = {.kind = AC_K_INTS, .is = s, .n = 2};
+  out(w, "y", APPLY(w, AC_G_ARGMAX, at(apply(w, AC_G_RESHAPE, 2, (ac_arg[]){at(x), shape})), aint(w, 1)));
+  return plan_with_warnings(w, 0);
+}
+
+/* A size that the graph fixes decides between the forms of a schedule: the others are not there. */
+static void fixed_sizes(void **state) {
+  (void)state;
+  world *w = world_new("m");
+  char *text = argmax_of_rows(w, 2046);
+  has(text, "axis = 2046");
+  has(text, "m_rows_kernel[");
+  has(text, "m_join_kernel[");
+  has_not(text, "if axis <= 128");
+  has_not(text, "if axis > ");
+  world_free(w);
+
+  w = world_new("m");
+  text = argmax_of_rows(w, 100);
+  has(text, "    # Short rows: several at a time");
+  has(text, "m_rows_kernel[");
+  has_not(text, "m_long");
+  has_not(text, "m_join");
+  world_free(w);
+}
+
 /* Two plans of one graph are the same bytes. */
 static void deterministic(void **state) {
   (void)state;
@@ -382,7 +411,8 @@ int main(void) {
       cmocka_unit_test(several_outputs), cmocka_unit_test(masks_and_integers),
       cmocka_unit_test(views),           cmocka_unit_test(names_that_clash),
       cmocka_unit_test(guards),          cmocka_unit_test(refusals),
-      cmocka_unit_test(stages),          cmocka_unit_test(deterministic),
+      cmocka_unit_test(stages),          cmocka_unit_test(fixed_sizes),
+      cmocka_unit_test(deterministic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,14 @@ void ix_sizes(const ix_set *s, const char *some) {
   pl_refuse_if(p, ac_sprintf(p->a, "axis == 0 and %s", some), "there is no element for an index to take");
 }
 
+void pl_input_rank(pl_ctx *p, const pl_tensor *t) {
+  const char *key = ac_sprintf(p->a, "rank of %s", t->name);
+  if (ac_map_has(p->ranked, key)) return;
+  ac_map_put(p->ranked, key, p);
+  pl_refuse_if(p, ac_sprintf(p->a, "%s.ndim != %d", t->name, t->v->rank),
+               ac_sprintf(p->a, "%s must have %d dimension%s", t->name, t->v->rank, t->v->rank == 1 ? "" : "s"));
+}
+
 void pl_rank_guard(pl_ctx *p, const ac_sym *s) {
   if (s->kind == AC_SYM_CONST) return;
   if (s->kind != AC_SYM_VAR) {
@@ -127,12 +135,7 @@ void pl_rank_guard(pl_ctx *p, const ac_sym *s) {
   }
   const ac_symvar *v = &p->g->vars.data[s->var];
   if (v->dim < 0) return;
-  const pl_tensor *t = &p->tensors.data[v->input];
-  const char *key = ac_sprintf(p->a, "rank of %s", t->name);
-  if (ac_map_has(p->ranked, key)) return;
-  ac_map_put(p->ranked, key, p);
-  pl_refuse_if(p, ac_sprintf(p->a, "%s.ndim != %d", t->name, t->v->rank),
-               ac_sprintf(p->a, "%s must have %d dimension%s", t->name, t->v->rank, t->v->rank == 1 ? "" : "s"));
+  pl_input_rank(p, &p->tensors.data[v->input]);
 }
 
 void pl_rank_guards(pl_ctx *p, const ac_value *v) {

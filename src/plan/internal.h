@@ -122,6 +122,8 @@ void pl_guards(pl_ctx *p);
 /* The shape's symbols name dimensions of the inputs: other ranks than the traced are refused in the host function, once. */
 void pl_rank_guards(pl_ctx *p, const ac_value *v);
 void pl_rank_guard(pl_ctx *p, const ac_sym *s);
+/* An input of another rank than the traced is refused in the host function, once. */
+void pl_input_rank(pl_ctx *p, const pl_tensor *t);
 bool pl_sym_is(const pl_ctx *p, const ac_sym *s, int64_t v);
 /* tl.load / tl.store statements of the tile `ptr + offs`. */
 void pl_load(pl_ctx *p, const char *ptr, const char *offs, const char *buf);

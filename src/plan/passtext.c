@@ -610,9 +610,7 @@ void red_host(pl_ctx *p, void *self) {
   for (size_t o = 0; o < r->outs.len; o++) pl_declare(p, r->outs.data[o]);
   for (int k = 0; k < r->c.n_leaves && !r->any_rank; k++) {
     const pl_tensor *t = &p->tensors.data[r->c.leaves[k].tensor];
-    if (t->input)
-      pl_refuse_if(p, ac_sprintf(p->a, "%s.ndim != %d", t->name, t->v->rank),
-                   ac_sprintf(p->a, "%s must have %d dimensions", t->name, t->v->rank));
+    if (t->input) pl_input_rank(p, t);
   }
   for (int q = 0; q < r->c.n_groups; q++) pl_let(p, r->c.groups[q].name, "%s", r->c.groups[q].size);
   chain_checks(&r->c);

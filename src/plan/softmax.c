@@ -24,6 +24,7 @@ typedef struct {
   int64_t dim;
   const char *op; /* what the kernels' names begin with */
   int tensor;     /* the output */
+  int from;       /* the tensor that is read */
   bool input;     /* x is an input of the graph, not workspace */
   const ac_value *v;
 } soft;
@@ -400,8 +401,7 @@ static void host(pl_ctx *p, void *self) {
   ac_cbuild *b = &p->b;
   pl_declare(p, s->tensor);
   if (s->input && !p->tensors.data[s->tensor].output) /* workspace has the traced dimensions */
-    pl_refuse_if(p, ac_sprintf(p->a, "%s.ndim != %d", s->x, s->v->rank),
-                 ac_sprintf(p->a, "%s must have %d dimensions", s->x, s->v->rank));
+    pl_input_rank(p, &p->tensors.data[s->from]);
   ac_cb_comment(b, s->dim == -1 ? "The tensor is outer x axis." : "The tensor is outer x axis x inner.");
   sizes(s);
   if (s->dim == -1) {
@@ -438,6 +438,7 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (!pl_need(p, x)) return false;
   int in = pl_tensor_of(p, x);
   s->v = x;
+  s->from = in;
   s->input = p->tensors.data[in].input;
   s->x = p->tensors.data[in].name;
   s->y = p->tensors.data[outs[0]].name;

@@ -47,7 +47,11 @@ double ac_largest_finite(const double *x, int64_t n);
 /* Honest evaluations of output `out` of g, n elements with reference `ref`; honest NULL: none could be made. */
 ac_excuse ac_honest(ac_arena *a, const ac_graph *g, const void *const *inputs, int out, const double *ref, int64_t n);
 
-/* Of a sampled case: only what blocks wrote (whole pages of it). */
+/* Bytes of outputs before a run. In a sampled case only of small ones: in large ones pages that no block touched are not there. */
+enum { AC_POISON = 0xA5 };
+/* Does element i still have them? */
+bool ac_untouched(const ac_sim_tensor *t, int64_t i);
+/* Of a sampled case: only what blocks wrote (of large outputs, whole pages of it). */
 ac_comparison ac_vcase_compare_sampled(ac_vcase *v, int out, const ac_tolerance *t, int threads);
 
 /* Does every operation keep the rows of dimension 0 apart? Then the rows [from, to) of the outputs are those of a smaller graph. */

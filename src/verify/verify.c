@@ -128,14 +128,6 @@ static void note_error(ac_verify_case *c, const char *name, const ac_comparison 
   }
 }
 
-enum { POISON = 0xA5 };
-static bool untouched(const ac_sim_tensor *t, int64_t i) {
-  int size = ac_dtypes[t->dtype].bytes;
-  for (int k = 0; k < size; k++)
-    if (((const uint8_t *)t->data)[i * size + k] != POISON) return false;
-  return true;
-}
-
 static void note_bad(run *x, ac_vcase *v, ac_verify_case *c, int out, const ac_comparison *k,
                      const ac_tolerance *tol) {
   const ac_sim_tensor *t = &v->tensors[v->n_in + out];
@@ -146,7 +138,7 @@ static void note_bad(run *x, ac_vcase *v, ac_verify_case *c, int out, const ac_c
     c->expected = k->expected;
     c->got = k->got;
     c->allowed = k->allowed;
-    c->unwritten = !v->sampled && untouched(t, k->first_bad);
+    c->unwritten = !v->sampled && ac_untouched(t, k->first_bad);
   }
   c->bad += k->bad;
   ac_hints(x->a, v, out, t->data, k, tol, &c->hints);
@@ -241,7 +233,7 @@ static bool simulate(run *x, int form, ac_vcase *v, const ac_sim_opts *o, ac_ver
 /* Unwritten memory must not look like yesterday's right answer. */
 static void poison_outputs(ac_vcase *v) {
   for (int i = v->n_in; i < v->n_tensors; i++)
-    if (v->tensors[i].bytes) memset(v->tensors[i].data, POISON, (size_t)v->tensors[i].bytes);
+    if (v->tensors[i].bytes) memset(v->tensors[i].data, AC_POISON, (size_t)v->tensors[i].bytes);
 }
 
 /* One run with its results off; what is found goes to *c. */

@@ -1,4 +1,4 @@
-/* Comparison by slices finds what the comparison of the whole finds. The graph: y = max(x, x / 4). */
+/* Comparison by slices finds what the comparison of the whole finds, and comparison of a sample what was written. The graph: y = max(x, x / 4). */
 #include "verify/internal.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { ROWS = 4101, COLS = 517 };
 static const int64_t N = (int64_t)ROWS * COLS;
 
-static ac_vcase *make(ac_arena *a) {
+static ac_vcase *make_sized(ac_arena *a, int64_t rows, bool sampled) {
   ac_diags d;
   ac_diags_init(&d, a);
   ac_graph *g = ac_graph_new(a, &d);
@@ -23,9 +23,10 @@ static ac_vcase *make(ac_arena *a) {
   ac_graph_output(g, "y", ac_graph_op2(g, AC_G_MAXIMUM, x, ac_graph_op2(g, AC_G_MUL, x, k, AC_NOLOC), AC_NOLOC), -1);
   ac_shape *shapes = AC_NEW_N(a, ac_shape, g->inputs.len + 1);
   for (size_t i = 0; i < g->inputs.len; i++)
-    if (g->inputs.data[i].role != AC_IN_SCALAR) shapes[i] = (ac_shape){.rank = 2, .dim = {ROWS, COLS}};
+    if (g->inputs.data[i].role != AC_IN_SCALAR) shapes[i] = (ac_shape){.rank = 2, .dim = {rows, COLS}};
   ac_case *c = AC_NEW(a, ac_case);
-  *c = (ac_case){.name = "c", .values = AC_VALUES_NORMAL, .inputs = shapes, .elements = N};
+  *c = (ac_case){
+      .name = "c", .values = AC_VALUES_NORMAL, .inputs = shapes, .elements = rows * COLS, .sampled = sampled};
   ac_vproject *p = AC_NEW(a, ac_vproject);
   p->graph = g;
   const char *why = NULL;
@@ -33,6 +34,9 @@ static ac_vcase *make(ac_arena *a) {
   assert_non_null(v);
   assert_true(v->graph->outputs.len == 1 && !v->streamed); /* small enough to be kept */
   return v;
+}
+static ac_vcase *make(ac_arena *a) {
+  return make_sized(a, ROWS, false);
 }
 
 /* Right results, but for a few elements that the test spoils. */
@@ -121,8 +125,40 @@ static void large_ones_are_streamed(void **state) {
   ac_arena_free(a);
 }
 
+/* Some blocks ran, and the output is small: each element that was written is compared, none that was not. */
+static void written_elements_of_a_sample(void **state) {
+  (void)state;
+  enum { FEW = 19 };
+  ac_arena *a = ac_arena_new();
+  ac_vcase *v = make_sized(a, FEW, true);
+  ac_tolerance t = ac_tolerance_of(AC_F32, ac_graph_error_class(v->graph));
+  assert_true(v->sampled);
+  assert_int_equal(ac_vcase_compare_sampled(v, 0, &t, 2).n, 0);
+  const float *x = v->tensors[0].data;
+  float *y = v->tensors[1].data;
+  int64_t n = 0;
+  for (int64_t i = 0; i < FEW * COLS; i++)
+    if (i % 100 < 3 || i > 9000) {
+      y[i] = x[i] > 0 ? x[i] : x[i] * 0.25f;
+      n++;
+    }
+  ac_comparison c = ac_vcase_compare_sampled(v, 0, &t, 2);
+  assert_int_equal(c.n, n);
+  assert_int_equal(c.bad, 0);
+  y[701] += 1;
+  y[9700] = 0;
+  c = ac_vcase_compare_sampled(v, 0, &t, 2);
+  assert_int_equal(c.n, n);
+  assert_int_equal(c.bad, 2);
+  assert_int_equal(c.first_bad, 701);
+  assert_int_equal(c.last_bad, 9700);
+  ac_vcase_free(v);
+  ac_arena_free(a);
+}
+
 int main(void) {
   const struct CMUnitTest t[] = {cmocka_unit_test(slices_and_whole_agree), cmocka_unit_test(scale_of_the_whole),
-                                 cmocka_unit_test(decoys_are_found_out), cmocka_unit_test(large_ones_are_streamed)};
+                                 cmocka_unit_test(decoys_are_found_out), cmocka_unit_test(large_ones_are_streamed),
+                                 cmocka_unit_test(written_elements_of_a_sample)};
   return cmocka_run_group_tests(t, NULL, NULL);
 }

@@ -79,9 +79,11 @@ static void along_rows(ac_rows *r, const way *w, O to, O src, X *count, X *step,
   X *g, *p, *c, *k;
   ac_ablock *outer = ac_rows_for(r, "acGroup", xi(r, 0), count, xi(r, 64), &g);
   X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, 64), xsub(r, count, g)));
-  /* whole blocks of lanes; at least 8 columns fit */
+  /* whole blocks of lanes, and of columns: 2,048 is no multiple of 48 lanes */
   X *lanes = ac_rows_decl(r, "acLanes", xb(r, AC_AE_ALIGN_UP, m, xi(r, 16)));
-  X *many = ac_rows_decl(r, "acColumns", xmin(r, xi(r, 128), xb(r, AC_AE_FLOORDIV, xi(r, AC_ROWS_PIECE), lanes)));
+  X *many =
+      ac_rows_decl(r, "acColumns",
+                   xmin(r, xi(r, 128), xmul(r, xb(r, AC_AE_FLOORDIV, xi(r, AC_ROWS_PIECE / 16), lanes), xi(r, 16))));
   ac_rows_inst(r, AC_I_VECINDEX, m, 2, from, ac_rows_scalar(g));
   ac_rows_inst(r, AC_I_MULS, m, 3, from, from, ac_rows_scalar(xmul(r, step, xi(r, bytes))));
   if (w->exclusive) ac_rows_inst(r, AC_I_DUP, m, 2, run, ac_rows_scalar(w->start));

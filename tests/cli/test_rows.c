@@ -200,8 +200,8 @@ static bool one(const tcase *t, int64_t r, int64_t c, bool compile) {
   return true;
 }
 
-static const int64_t sizes[][2] = {{9, 77},   {1, 1},    {3, 7},   {8, 64},  {2, 2049}, {5, 513},
-                                   {17, 130}, {300, 33}, {64, 16}, {257, 9}, {70, 40},  {1, 4097}};
+static const int64_t sizes[][2] = {{9, 77},   {1, 1},   {3, 7},   {8, 64},  {2, 2049}, {5, 513}, {17, 130},
+                                   {300, 33}, {64, 16}, {257, 9}, {70, 40}, {1, 4097}, {41, 101}};
 
 /* What the buffers of a case take in UB; rows are on 32 bytes. */
 static int64_t room(const tcase *t, int64_t r, int64_t c) {

@@ -1,13 +1,16 @@
 /* Schedule: running sums, products, maxima and minima along one axis, with element-wise operations before them.
  *
- * The host function sees the tensor as outer x axis x inner and picks one of two kernels:
- *   rows   inner == 1: up to 64 rows side by side, in tiles along the axis; each row's total is carried into the next tile
+ * The host function sees the tensor as outer x axis x inner and picks one of three forms:
+ *   rows   inner == 1, many or short rows: up to 64 rows side by side, in tiles along the axis; each row's total is carried into the next
+ *          tile
+ *   long   inner == 1, few long rows: a tile is 64 neighbouring pieces of one row, scanned side by side; a scan of their totals says where
+ *          each begins. Several cores share a row: before, each of them adds up its part (kernel `totals`)
  *   inner  the axis is not the last: lanes are inner positions, so a scan is one operation of whole vectors a step
  * A scan between two flips of its axis runs from the back; a scan of (identity, x without its last) along the axis is the exclusive one
  * of x. Neither moves anything.
  *
- * Floats run in float32 and are rounded once, at the end. The carry is the sum of the tiles' totals, which are sums by trees: rounding
- * errors grow with the tile and the number of tiles, not with the length of the row.
+ * Floats run in float32 and are rounded once, at the end. Sums begin anew in each tile; what the tiles before have come to, the carry, is
+ * compensated (Kahan, Further remarks on reducing truncation errors, 1965), so errors do not grow with the number of tiles.
  */
 #include "plan/gather.h"
 
@@ -45,6 +48,8 @@ typedef struct {
   const char *kernel; /* what the kernels' names begin with */
   const char *run;    /* buffer that is scanned, in place */
   const char *y, *y_ptr, *spread, *carry, *part, *many, *wide, *from;
+  const char *lost, *next, *whole; /* of compensated sums */
+  const char *starts, *line_sums, *found, *totals_ptr;
   int64_t row_tile, inner_tile;
 } scan;
 
@@ -108,56 +113,148 @@ static const char *number(const scan *s, double d) {
   return ac_sprintf(s->c.p->a, ac_dtypes[s->acc].cls == AC_FLOATING ? "%.1f" : "%.0f", d);
 }
 
-static void params(scan *s, const char *const *sizes) {
+static bool compensated(const scan *s) {
+  return s->k->op == AC_G_CUMSUM && s->acc == AC_F32;
+}
+
+typedef enum { NO_TOTALS, READS_TOTALS, ONLY_TOTALS } use;
+
+static void params(scan *s, use totals, const char *const *sizes) {
   pl_ctx *p = s->c.p;
   for (int k = 0; k < s->c.n_leaves; k++)
     if (s->c.leaves[k].ptr) ac_cb_param(&p->b, s->c.leaves[k].ptr, pl_tensor_type(p, s->c.leaves[k].v->dtype));
-  ac_cb_param(&p->b, s->y_ptr, pl_tensor_type(p, s->out));
+  if (totals != NO_TOTALS) ac_cb_param(&p->b, s->totals_ptr, pl_tensor_type(p, s->acc));
+  if (totals != ONLY_TOTALS) ac_cb_param(&p->b, s->y_ptr, pl_tensor_type(p, s->out));
   for (; *sizes; sizes++) ac_cb_param(&p->b, *sizes, NULL);
   for (size_t i = 0; i < s->c.scalars.len; i++) ac_cb_param(&p->b, s->c.scalars.data[i].name, NULL);
+}
+
+static void input_buffers(scan *s, const char *size) {
+  for (size_t i = 0; i < s->c.v.bufs.len; i++) {
+    const vir_buf *b = &s->c.v.bufs.data[i];
+    pl_alloc(s->c.p, b->name, size, b->mask ? AC_MASK : b->dtype, false);
+  }
+}
+
+/* What is carried from tile to tile: numbers of `size`. */
+static void carry_buffers(scan *s, const char *size) {
+  pl_ctx *p = s->c.p;
+  pl_alloc(p, s->carry, size, s->acc, false);
+  pl_alloc(p, s->part, size, s->acc, false);
+  if (!compensated(s)) return;
+  pl_alloc(p, s->lost, size, s->acc, false);
+  pl_alloc(p, s->next, size, s->acc, false);
+  pl_alloc(p, s->whole, size, AC_MASK, false);
 }
 
 static void buffers(scan *s, int lines, const char *carry) {
   pl_ctx *p = s->c.p;
   const char *size = ac_sprintf(p->a, "(%d, tile)", lines);
-  for (size_t i = 0; i < s->c.v.bufs.len; i++) {
-    const vir_buf *b = &s->c.v.bufs.data[i];
-    pl_alloc(p, b->name, size, b->mask ? AC_MASK : b->dtype, false);
-  }
+  input_buffers(s, size);
   if (strcmp(s->y, s->run)) pl_alloc(p, s->y, size, s->out, false);
   pl_alloc(p, s->spread, size, s->acc, false);
-  pl_alloc(p, s->carry, carry, s->acc, false);
-  pl_alloc(p, s->part, carry, s->acc, false);
+  carry_buffers(s, carry);
+}
+
+/* carry = carry joined with part, `count` of each. */
+static void carry_on(scan *s, const char *count) {
+  pl_ctx *p = s->c.p;
+  if (!compensated(s)) {
+    ix_call(p, "tl.%s(%s, %s, %s, count=%s)", s->k->join, s->carry, s->carry, s->part, count);
+    return;
+  }
+  ac_cb_comment(&p->b, "what the last sum could not hold goes into this one; of an infinity, nothing");
+  ix_call(p, "tl.vsub(%s, %s, %s, count=%s)", s->part, s->part, s->lost, count);
+  ix_call(p, "tl.vadd(%s, %s, %s, count=%s)", s->next, s->carry, s->part, count);
+  ix_call(p, "tl.vsub(%s, %s, %s, count=%s)", s->lost, s->next, s->carry, count);
+  ix_call(p, "tl.vsub(%s, %s, %s, count=%s)", s->lost, s->lost, s->part, count);
+  ix_call(p, "tl.vmul_scalar(%s, %s, 0.0, count=%s)", s->part, s->next, count);
+  ix_call(p, "tl.vcompare_scalar(%s, %s, 0.0, \"eq\", count=%s)", s->whole, s->part, count);
+  ix_call(p, "tl.vselect_scalar(%s, %s, %s, 0.0, count=%s)", s->lost, s->whole, s->lost, count);
+  ix_call(p, "tl.vcopy(%s, %s, count=%s)", s->carry, s->next, count);
+}
+
+static void load_tile(scan *s) {
+  pl_ctx *p = s->c.p;
+  ac_cb_with(&p->b, AC_STAGE_COPYIN);
+  for (int k = 0; k < s->c.n_leaves; k++)
+    if (s->c.leaves[k].buf) pl_load(p, s->c.leaves[k].ptr, "offs", s->c.leaves[k].buf);
+  ac_cb_end(&p->b);
+}
+
+/* `run` scanned along `axis`, joined to `spread`, and stored. */
+static void scan_tile(scan *s, int axis) {
+  pl_ctx *p = s->c.p;
+  const char *run = s->run;
+  ix_call(p, "tl.%s(%s, %s, axis=%d%s%s)", s->k->scan, run, run, axis, s->reverse ? ", reverse=True" : "",
+          s->exclusive ? ", exclusive=True" : "");
+  ix_call(p, "tl.%s(%s, %s, %s)", s->k->join, run, run, s->spread);
+  if (strcmp(s->y, run)) ix_call(p, "tl.cast(%s, %s, mode=\"rint\")", s->y, run);
+  ac_cb_end(&p->b);
+  ac_cb_with(&p->b, AC_STAGE_COPYOUT);
+  pl_store(p, s->y_ptr, "offs", s->y);
+  ac_cb_end(&p->b);
 }
 
 /* Tile `offs` of `many` lines, `wide` elements each: loaded, computed, scanned along `axis`, joined to what came before, stored. */
 static void tile(scan *s, int axis) {
   pl_ctx *p = s->c.p;
-  ac_cbuild *b = &p->b;
-  ac_cb_with(b, AC_STAGE_COPYIN);
-  for (int k = 0; k < s->c.n_leaves; k++)
-    if (s->c.leaves[k].buf) pl_load(p, s->c.leaves[k].ptr, "offs", s->c.leaves[k].buf);
-  ac_cb_end(b);
-  ac_cb_with(b, AC_STAGE_COMPUTE);
+  load_tile(s);
+  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
   vir_compute(&s->c.v, NULL, false);
-  const char *run = s->run, *join = s->k->join;
   ix_call(p, "tl.broadcast(%s[0:%s, 0:%s], %s, axis=%d)", s->spread, s->many, s->wide, s->carry, axis < 0 ? 1 : 0);
-  ix_call(p, "tl.%s(%s, %s, axis=%d)", s->k->reduce, s->part, run, axis);
-  ix_call(p, "tl.%s(%s, %s, %s)", join, s->carry, s->carry, s->part);
-  ix_call(p, "tl.%s(%s, %s, axis=%d%s%s)", s->k->scan, run, run, axis, s->reverse ? ", reverse=True" : "",
-          s->exclusive ? ", exclusive=True" : "");
-  ix_call(p, "tl.%s(%s, %s, %s)", join, run, run, s->spread);
-  if (strcmp(s->y, run)) ix_call(p, "tl.cast(%s, %s, mode=\"rint\")", s->y, run);
-  ac_cb_end(b);
-  ac_cb_with(b, AC_STAGE_COPYOUT);
-  pl_store(p, s->y_ptr, "offs", s->y);
-  ac_cb_end(b);
+  ix_call(p, "tl.%s(%s, %s, axis=%d)", s->k->reduce, s->part, s->run, axis);
+  carry_on(s, axis < 0 ? s->many : s->wide);
+  scan_tile(s, axis);
+}
+
+/* `many` neighbouring pieces of one row, of `wide` elements, beginning at `from`. */
+static void piece_offsets(scan *s, const char *at) {
+  pl_ctx *p = s->c.p;
+  if (s->reverse)
+    pl_let(p, s->from, "row * axis + axis - %s - %s * %s", at, s->many, s->wide);
+  else
+    pl_let(p, s->from, "row * axis + %s", at);
+  pl_let(p, "offs", "%s + tl.arange(0, %s)[:, None] * %s + tl.arange(0, %s)[None, :]", s->from, s->many, s->wide,
+         s->wide);
+}
+
+/* The pieces as one tile: a scan of their totals says where each begins. */
+static void long_tile(scan *s, const char *at) {
+  pl_ctx *p = s->c.p;
+  piece_offsets(s, at);
+  load_tile(s);
+  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
+  vir_compute(&s->c.v, NULL, false);
+  ix_call(p, "tl.%s(%s, %s, axis=-1)", s->k->reduce, s->line_sums, s->run);
+  ix_call(p, "tl.%s(%s, %s, exclusive=True%s, count=%s)", s->k->scan, s->starts, s->line_sums,
+          s->reverse ? ", reverse=True" : "", s->many);
+  ix_call(p, "tl.%s_scalar(%s, %s, tl.extract_scalar(%s, 0), count=%s)", s->k->join, s->starts, s->starts, s->carry,
+          s->many);
+  ix_call(p, "tl.broadcast(%s[0:%s, 0:%s], %s, axis=1)", s->spread, s->many, s->wide, s->starts);
+  ix_call(p, "tl.%s(%s, %s, count=%s)", s->k->reduce, s->part, s->line_sums, s->many);
+  carry_on(s, "1");
+  scan_tile(s, -1);
+}
+
+/* The same of the totals alone. */
+static void totals_tile(scan *s, const char *at) {
+  pl_ctx *p = s->c.p;
+  piece_offsets(s, at);
+  load_tile(s);
+  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
+  vir_compute(&s->c.v, NULL, false);
+  ix_call(p, "tl.%s(%s, %s, axis=-1)", s->k->reduce, s->line_sums, s->run);
+  ix_call(p, "tl.%s(%s, %s, count=%s)", s->k->reduce, s->part, s->line_sums, s->many);
+  carry_on(s, "1");
+  ac_cb_end(&p->b);
 }
 
 static void restart(scan *s, const char *count) {
   pl_ctx *p = s->c.p;
   ac_cb_with(&p->b, AC_STAGE_COMPUTE);
   ix_call(p, "tl.duplicate(%s, %s, count=%s)", s->carry, number(s, s->k->identity), count);
+  if (compensated(s)) ix_call(p, "tl.duplicate(%s, 0.0, count=%s)", s->lost, count);
   ac_cb_end(&p->b);
 }
 
@@ -167,7 +264,7 @@ static void rows_kernel(scan *s) {
   ac_cbuild *b = &p->b;
   ac_cfunc *f = ac_cb_func(b, ac_sprintf(p->a, "%s_rows_kernel", s->kernel), true);
   f->doc = "Rows side by side, tile after tile along them; what a row has come to is carried into its next tile.";
-  params(s, sizes);
+  params(s, NO_TOTALS, sizes);
   pl_let(p, "pid", "tl.program_id(0)");
   ac_cb_comment(b, "whole 64-byte lines of a column of rows: no two cores write into one");
   pl_let(p, "first", "tl.split(outer, tl.num_programs(0), pid, 32)");
@@ -186,13 +283,97 @@ static void rows_kernel(scan *s) {
   ac_cb_end(b);
 }
 
+/* Unit u is part u % shares of row u // shares; parts are whole lines of the tile, but for the row's last. */
+static void parts_of_rows(scan *s) {
+  pl_ctx *p = s->c.p;
+  pl_let(p, "pid", "tl.program_id(0)");
+  pl_let(p, "first", "tl.split(units, tl.num_programs(0), pid, 1)");
+  pl_let(p, "last", "tl.split(units, tl.num_programs(0), pid + 1, 1)");
+}
+
+/* For each unit its pieces, as many at a time as fit; what is less than a piece at the end. */
+static void over_pieces(scan *s, void (*body)(scan *, const char *at)) {
+  pl_ctx *p = s->c.p;
+  ac_cbuild *b = &p->b;
+  pl_let(p, "lo", "tl.split(axis, shares, share, tile)");
+  pl_let(p, "hi", "tl.split(axis, shares, share + 1, tile)");
+  pl_let(p, "even", "hi - (hi - lo) %% tile");
+  ac_cb_for(b, "i", ac_ce_name(b, "lo"), ac_ce_name(b, "even"), ac_ce_parse(b, "%d * tile", LANES));
+  pl_let(p, s->many, "min(%d, (even - i) // tile)", LANES);
+  pl_let(p, s->wide, "tile");
+  body(s, "i");
+  ac_cb_end(b);
+  ac_cb_comment(b, "the row's end, less than a piece");
+  ac_cb_for(b, "i", ac_ce_name(b, "even"), ac_ce_name(b, "hi"), ac_ce_name(b, "tile"));
+  pl_let(p, s->many, "1");
+  pl_let(p, s->wide, "min(tile, hi - i)");
+  body(s, "i");
+  ac_cb_end(b);
+}
+
+static const char *const long_sizes[] = {"units", "axis", "shares", "tile", NULL};
+
+static void totals_kernel(scan *s) {
+  pl_ctx *p = s->c.p;
+  ac_cbuild *b = &p->b;
+  ac_cfunc *f = ac_cb_func(b, ac_sprintf(p->a, "%s_totals_kernel", s->kernel), true);
+  f->doc = "What each unit, part u % shares of row u // shares, comes to.";
+  params(s, ONLY_TOTALS, long_sizes);
+  parts_of_rows(s);
+  input_buffers(s, ac_sprintf(p->a, "(%d, tile)", LANES));
+  carry_buffers(s, "8");
+  pl_alloc(p, s->line_sums, ac_sprintf(p->a, "%d", LANES), s->acc, false);
+  ac_cb_for(b, "unit", ac_ce_name(b, "first"), ac_ce_name(b, "last"), NULL);
+  pl_let(p, "row", "unit // shares");
+  pl_let(p, "share", "unit %% shares");
+  restart(s, "1");
+  over_pieces(s, totals_tile);
+  ac_cb_with(b, AC_STAGE_COPYOUT);
+  ix_call(p, "tl.store(%s + unit + tl.arange(0, 1), %s, count=1)", s->totals_ptr, s->carry);
+  ac_cb_end(b);
+  ac_cb_end(b);
+}
+
+static void long_kernel(scan *s) {
+  pl_ctx *p = s->c.p;
+  ac_cbuild *b = &p->b;
+  ac_cfunc *f = ac_cb_func(b, ac_sprintf(p->a, "%s_long_kernel", s->kernel), true);
+  f->doc =
+      ac_sprintf(p->a,
+                 "Unit u is part u %% shares of row u // shares; a tile is %d neighbouring pieces of it, scanned "
+                 "side by side.",
+                 LANES);
+  params(s, READS_TOTALS, long_sizes);
+  parts_of_rows(s);
+  const char *lanes = ac_sprintf(p->a, "%d", LANES);
+  buffers(s, LANES, "8");
+  pl_alloc(p, s->line_sums, lanes, s->acc, false);
+  pl_alloc(p, s->starts, lanes, s->acc, false);
+  pl_alloc(p, s->found, lanes, s->acc, false);
+  ac_cb_for(b, "unit", ac_ce_name(b, "first"), ac_ce_name(b, "last"), NULL);
+  pl_let(p, "row", "unit // shares");
+  pl_let(p, "share", "unit %% shares");
+  restart(s, "1");
+  ac_cb_if(b, ac_ce_parse(b, "share > 0"));
+  ac_cb_comment(b, "what the row has come to before this part");
+  ac_cb_with(b, AC_STAGE_COPYIN);
+  ix_call(p, "tl.load(%s + row * shares + tl.arange(0, share), %s)", s->totals_ptr, s->found);
+  ac_cb_end(b);
+  ac_cb_with(b, AC_STAGE_COMPUTE);
+  ix_call(p, "tl.%s(%s, %s, count=share)", s->k->reduce, s->carry, s->found);
+  ac_cb_end(b);
+  ac_cb_end(b);
+  over_pieces(s, long_tile);
+  ac_cb_end(b);
+}
+
 static void inner_kernel(scan *s) {
   static const char *const sizes[] = {"units", "axis", "inner", "parts", "width", "tile", NULL};
   pl_ctx *p = s->c.p;
   ac_cbuild *b = &p->b;
   ac_cfunc *f = ac_cb_func(b, ac_sprintf(p->a, "%s_inner_kernel", s->kernel), true);
   f->doc = "A unit is `width` neighbouring inner positions, whose scans run side by side as lanes.";
-  params(s, sizes);
+  params(s, NO_TOTALS, sizes);
   pl_let(p, "pid", "tl.program_id(0)");
   pl_let(p, "first", "tl.split(units, tl.num_programs(0), pid, 1)");
   pl_let(p, "last", "tl.split(units, tl.num_programs(0), pid + 1, 1)");
@@ -234,12 +415,13 @@ static bool has_inner(const scan *s) {
   return false;
 }
 
-static void launch(scan *s, const char *suffix, const char *cores, const char *const *sizes) {
+static void launch(scan *s, const char *suffix, use totals, const char *cores, const char *const *sizes) {
   pl_ctx *p = s->c.p;
   ix_args args = {0};
   for (int k = 0; k < s->c.n_leaves; k++)
     if (s->c.leaves[k].ptr) ix_arg(p, &args, p->tensors.data[s->c.leaves[k].tensor].name);
-  ix_arg(p, &args, p->tensors.data[s->tensor].name);
+  if (totals != NO_TOTALS) ix_arg(p, &args, "totals");
+  if (totals != ONLY_TOTALS) ix_arg(p, &args, p->tensors.data[s->tensor].name);
   for (; *sizes; sizes++) ix_arg(p, &args, *sizes);
   for (size_t i = 0; i < s->c.scalars.len; i++) ix_arg(p, &args, s->c.scalars.data[i].host);
   ac_cb_launch(&p->b, ac_sprintf(p->a, "%s_%s_kernel", s->kernel, suffix), ac_ce_parse(&p->b, "%s", cores),
@@ -249,12 +431,26 @@ static void launch(scan *s, const char *suffix, const char *cores, const char *c
 static void host_rows(scan *s) {
   static const char *const sizes[] = {"outer", "axis", "tile", NULL};
   pl_ctx *p = s->c.p;
-  pl_note(p,
-          "Core partitioning: whole rows, in multiples of 32, so that two cores never write into one 64-byte line. "
-          "Tiling: %d rows side by side; %lld columns of them fit UB.",
-          LANES, (long long)s->row_tile);
+  ac_cbuild *b = &p->b;
   pl_let(p, "tile", "%lld", (long long)s->row_tile);
-  launch(s, "rows", "min(tl.num_cores(), max(1, tl.cdiv(outer, 32)))", sizes);
+  pl_note(p, "Tiling: %d lines of %lld elements fit UB. Many rows, or short ones: a line is a row's.", LANES,
+          (long long)s->row_tile);
+  ac_cb_if(b, ac_ce_parse(b, "axis <= 4 * tile or outer >= 32 * tl.num_cores()"));
+  ac_cb_comment(b, "whole rows, in multiples of 32, so that two cores never write into one 64-byte line");
+  launch(s, "rows", NO_TOTALS, "min(tl.num_cores(), max(1, tl.cdiv(outer, 32)))", sizes);
+  ac_cb_else(b);
+  pl_note(p, "Core partitioning: few long rows, parts of which go to all cores, of a tile at least. With some rows a "
+             "core, four parts a core are even enough.");
+  pl_let(p, "even",
+         "tl.num_cores() // max(1, outer) if outer * 8 <= tl.num_cores() else tl.cdiv(4 * tl.num_cores(), outer)");
+  pl_let(p, "shares", "min(%d, max(1, even), tl.cdiv(axis, %d * tile))", LANES, LANES);
+  pl_let(p, "units", "outer * shares");
+  pl_let(p, "totals", "tl.empty(units, tl.%s)", ac_dtypes[s->acc].name);
+  ac_cb_if(b, ac_ce_parse(b, "shares > 1"));
+  launch(s, "totals", ONLY_TOTALS, "min(tl.num_cores(), max(1, units))", long_sizes);
+  ac_cb_end(b);
+  launch(s, "long", READS_TOTALS, "min(tl.num_cores(), max(1, units))", long_sizes);
+  ac_cb_end(b);
 }
 
 static void host_inner(scan *s) {
@@ -271,7 +467,7 @@ static void host_inner(scan *s) {
   pl_let(p, "width", "min(tile, max(%d, tl.align_up(tl.cdiv(inner, wanted), %d)))", line, line);
   pl_let(p, "parts", "max(1, tl.cdiv(inner, width))");
   pl_let(p, "units", "min(outer, outer * inner) * parts");
-  launch(s, "inner", "min(tl.num_cores(), max(1, units))", sizes);
+  launch(s, "inner", NO_TOTALS, "min(tl.num_cores(), max(1, units))", sizes);
 }
 
 static void host(pl_ctx *p, void *self) {
@@ -347,6 +543,13 @@ static void name_all(scan *s, pv x) {
   s->many = pl_name(names, "lines");
   s->wide = pl_name(names, "count_in_line");
   s->from = pl_name(names, "base");
+  s->lost = pl_name(names, "lost");
+  s->next = pl_name(names, "next_carry");
+  s->whole = pl_name(names, "finite");
+  s->starts = pl_name(names, "starts");
+  s->line_sums = pl_name(names, "line_sums");
+  s->found = pl_name(names, "found");
+  s->totals_ptr = pl_name(names, "totals_ptr");
 }
 
 /* UB: what is loaded and stored by two, what is both by three. */
@@ -360,7 +563,8 @@ static bool tiles(scan *s) {
   int64_t room =
       pl_ub_budget(s->c.p) - vir_scratch(&s->c.v) - 32768; /* of the scan: 2,048 values twice, and its lanes */
   s->row_tile = room / (LANES * bytes) / 32 * 32;
-  s->inner_tile = room / (STEPS * bytes + 2 * ac_dtypes[s->acc].bytes) / 64 * 64;
+  int carried = compensated(s) ? 17 : 2 * ac_dtypes[s->acc].bytes;
+  s->inner_tile = room / (STEPS * bytes + carried) / 64 * 64;
   return (s->row_tile > 0 && s->inner_tile > 0) ||
          pl_refuse(s->c.p, s->n->loc, ac_op_info(s->n->op)->id, "%d bytes an element do not fit UB with %d rows",
                    bytes, LANES);
@@ -401,6 +605,8 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   if (!tiles(s)) return false;
   s->kernel = pl_stage_name(p, outs[0]);
   rows_kernel(s);
+  totals_kernel(s);
+  long_kernel(s);
   if (has_inner(s)) inner_kernel(s);
   const char *doc = ac_sprintf(p->a, "%s over dimension %d%s%s.", id, s->axis, s->reverse ? ", from the back" : "",
                                s->exclusive ? ", each without itself" : "");

@@ -227,16 +227,19 @@ static ac_comparison fresh(void) {
 /* Rounding to nearest, and some that round to a neighbour: they show how much the last bit of every intermediate matters. */
 ac_excuse ac_honest(ac_arena *a, const ac_graph *g, const void *const *inputs, int out, const double *ref,
                     int64_t n) {
-  enum { VARIANTS = 4 };
+  enum { VARIANTS = 10 };
   const double *first = ac_eager_output(a, g, inputs, out, 0);
   if (!first) return (ac_excuse){0};
   double *slack = AC_NEW_N(a, double, n + 1);
+  bool *torn = AC_NEW_N(a, bool, n + 1);
   for (uint64_t k = 0; k <= VARIANTS; k++) {
     const double *h = k ? ac_eager_output(a, g, inputs, out, k) : first;
-    for (int64_t i = 0; h && i < n; i++)
+    for (int64_t i = 0; h && i < n; i++) {
+      torn[i] |= isnan(h[i]) != isnan(first[i]);
       if (isfinite(h[i]) && isfinite(ref[i]) && fabs(h[i] - ref[i]) > slack[i]) slack[i] = fabs(h[i] - ref[i]);
+    }
   }
-  return (ac_excuse){first, slack};
+  return (ac_excuse){first, slack, torn};
 }
 
 ac_comparison ac_vcase_compare(ac_vcase *v, int out, const void *got, const ac_tolerance *t, bool lenient) {

@@ -70,6 +70,8 @@ typedef struct {
   const double *honest; /* rounding to nearest: where it is infinite or NaN, got may be so too */
   const double *
       slack; /* farthest that any of them is from the reference: got may be off by four times as much, and the tolerance */
+  const bool *
+      torn; /* rounding decides whether it is a number at all (a root of what cancels to about 0): got may be anything */
 } ac_excuse;
 /* Floating outputs. ref: n float64 values of elements [start, start + n); got: the whole output; excuse: for the same n elements, or NULL.
  * Adds to *c (begin with {.first_bad = -1, .last_bad = -1, .worst = -1}). */

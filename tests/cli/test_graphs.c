@@ -489,10 +489,14 @@ static void scans_agree(void **state) {
   static const ac_op ops[] = {AC_G_CUMSUM, AC_G_CUMPROD, AC_G_CUMMAX, AC_G_CUMMIN};
   static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16};
   static const int64_t dims[][3] = {{1, 1, 1}, {3, 5, 7}, {2, 70, 1}, {1, 37, 1003}, {67, 2, 131}, {2, 3, 700}};
-  for (size_t k = 0; k < AC_COUNT(ops) * AC_COUNT(dims) * 12; k++) {
+  /* few long rows, several cores each; whole pieces, a piece more, a piece less one */
+  static const int64_t rows[][3] = {{2, 1, 20003}, {1, 3, 16384}, {1, 1, 33025}, {7, 1, 8191}};
+  const size_t all = AC_COUNT(ops) * AC_COUNT(dims) * 12, long_ones = AC_COUNT(ops) * AC_COUNT(rows) * 3;
+  for (size_t k = 0; k < all + long_ones; k++) {
     const ac_op op = ops[k % AC_COUNT(ops)];
-    const int64_t *shape = dims[k / AC_COUNT(ops) % AC_COUNT(dims)];
-    int form = (int)(k / AC_COUNT(ops) / AC_COUNT(dims)), dim = form % 3;
+    const size_t turn = (k < all ? k : k - all) / AC_COUNT(ops);
+    const int64_t *shape = k < all ? dims[turn % AC_COUNT(dims)] : rows[turn % AC_COUNT(rows)];
+    int form = k < all ? (int)(turn / AC_COUNT(dims)) : 2 + 3 * (int)(turn / AC_COUNT(rows)), dim = form % 3;
     bool reverse = form / 3 & 1, exclusive = form / 6 && op < AC_G_CUMMAX && shape[dim] > 1;
     world *w = world_new("scan");
     ac_value *x = tensor(w, "x", dtypes[(k + k / 12) % AC_COUNT(dtypes)], 3, shape), *v = x;

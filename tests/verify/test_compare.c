@@ -14,7 +14,7 @@ static int64_t bad(ac_dtype d, ac_error_class c, double scale, double ref, doubl
   ac_tolerance t = ac_tolerance_of(d, c);
   ac_comparison k = {.first_bad = -1, .last_bad = -1, .worst = -1};
   double slack = honest && isfinite(*honest) && isfinite(ref) ? fabs(*honest - ref) : 0;
-  ac_excuse e = {honest, &slack};
+  ac_excuse e = {honest, &slack, NULL};
   ac_compare_float(d, &t, scale, &ref, honest ? &e : NULL, &cell, 0, 1, &k);
   return k.bad;
 }
@@ -129,6 +129,21 @@ static void an_honest_evaluation_excuses(void **s) {
   assert_int_equal(bad(AC_F32, AC_ERR_EXACT, 1, 1, 1.001, &off), 1); /* nothing excuses a copy */
 }
 
+/* Where rounding decides whether there is a number, nothing can be asked; but only there. */
+static void torn_elements_are_not_judged(void **s) {
+  (void)s;
+  const double ref[] = {3, 3, 3, NAN, NAN}, honest[] = {3, 3, 3, NAN, NAN}, slack[] = {0, 0, 0, 0, 0};
+  const bool torn[] = {true, true, false, true, false};
+  const float got[] = {NAN, 700, NAN, 700, 700};
+  ac_tolerance t = ac_tolerance_of(AC_F32, AC_ERR_FUNCTION);
+  ac_comparison k = {.first_bad = -1, .last_bad = -1, .worst = -1};
+  ac_excuse e = {honest, slack, torn};
+  ac_compare_float(AC_F32, &t, 3, ref, &e, got, 0, 5, &k);
+  assert_int_equal(k.bad, 2);
+  assert_int_equal(k.first_bad, 2);
+  assert_int_equal(k.last_bad, 4);
+}
+
 static void integers_and_bools_are_exact(void **s) {
   (void)s;
   int64_t ref[3] = {(1LL << 53) + 1, -1, 0}, got[3] = {1LL << 53, -1, 0};
@@ -170,6 +185,7 @@ int main(void) {
       cmocka_unit_test(nan_only_for_nan),
       cmocka_unit_test(infinity_by_sign_and_by_range),
       cmocka_unit_test(an_honest_evaluation_excuses),
+      cmocka_unit_test(torn_elements_are_not_judged),
       cmocka_unit_test(integers_and_bools_are_exact),
       cmocka_unit_test(positions_are_kept),
   };

@@ -225,15 +225,19 @@ static pv x_celu(vir *v, pl_ex *e) {
 static pv x_selu(vir *v, pl_ex *e) {
   return pv_mul(v, elu(v, X(v, e), 1.6732632423543772848170429916717, 1), N(1.0507009873554804934193349852946));
 }
+/* x sigmoid(u): a quotient is one rounding less than a product with the sigmoid, which may also come out a little above 1. */
+static pv gated(vir *v, pv x, pv u) {
+  return pv_div(v, x, pv_add(v, exp_(v, neg_(v, u)), N(1)));
+}
 static pv x_silu(vir *v, pl_ex *e) {
-  return pv_mul(v, pv_fn(v, "vsigmoid", X(v, e)), X(v, e));
+  return gated(v, X(v, e), X(v, e));
 }
 static pv x_gelu(vir *v, pl_ex *e) {
   pv x = X(v, e);
   if (!strcmp(pl_arg(e->n, "approximate")->s ? pl_arg(e->n, "approximate")->s : "none", "tanh")) {
     /* (1 + tanh u) / 2 is sigmoid(2u): no digits lost where tanh comes near -1 */
     pv cube = pv_mul(v, pv_mul(v, x, x), x), u = pv_add(v, pv_mul(v, cube, N(0.044715)), x);
-    return pv_mul(v, pv_fn(v, "vsigmoid", pv_mul(v, u, N(2 * M_2_SQRTPI * M_SQRT1_2))), x);
+    return gated(v, x, pv_mul(v, u, N(2 * M_2_SQRTPI * M_SQRT1_2)));
   }
   pv cdf2 = pv_add(v, pv_fn(v, "verf", pv_mul(v, x, N(M_SQRT1_2))), N(1)); /* twice the normal distribution */
   return pv_mul(v, cdf2, pv_mul(v, x, N(0.5)));

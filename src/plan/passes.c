@@ -177,6 +177,19 @@ bool red_full_out(const red *r, size_t o) {
   return red_varies(&r->g, r->c.v.outs.data[o].reg) || !r->g.reduced;
 }
 
+static const char *tile_buffer(red *r, const char *wish, ac_dtype d) {
+  kbuf b = {.name = pl_name(r->names, wish), .dtype = d, .leaf = -1, .out = -1};
+  ac_push(r->p->a, &r->bufs, b);
+  return b.name;
+}
+
+/* Sums of floats over repetitions are sums of sums: one after another, their error would grow with the number of repetitions. */
+static bool sums_of_sums(const red *r, red_kind k, ac_dtype d) {
+  bool repeats = false;
+  for (int q = 0; q < r->c.n_groups; q++) repeats |= r->c.groups[q].cls && q != r->lanes;
+  return repeats && k == RED_SUM && ac_dtypes[d].cls == AC_FLOATING;
+}
+
 static void full_part(red *r, int level) {
   part *t = new_part(r, false, level);
   for (size_t i = 0; i < r->c.v.ops.len; i++) {
@@ -185,12 +198,12 @@ static void full_part(red *r, int level) {
     if (k == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
     int x = vector_of(r, t, o->arg[0].reg);
     const char *h = home_of(r, o->dst);
-    if (r->rows && !r->acc[o->dst]) {
-      r->acc[o->dst] = pl_name(r->names, ac_sprintf(r->p->a, "lane_%s", h));
-      kbuf b = {.name = r->acc[o->dst], .dtype = reg_of(r, o->dst)->dtype, .leaf = -1, .out = -1};
-      ac_push(r->p->a, &r->bufs, b);
-    }
-    vir_accumulate(&t->q, red_join(k), vir_home(&t->q, r->rows ? r->acc[o->dst] : h, reg_of(r, o->dst)->dtype), x);
+    ac_dtype d = reg_of(r, o->dst)->dtype;
+    if (r->rows && !r->acc[o->dst]) r->acc[o->dst] = tile_buffer(r, ac_sprintf(r->p->a, "lane_%s", h), d);
+    if (!r->here[o->dst] && sums_of_sums(r, k, d))
+      r->here[o->dst] = tile_buffer(r, ac_sprintf(r->p->a, "%s_here", h), d);
+    const char *to = r->here[o->dst] ? r->here[o->dst] : r->rows ? r->acc[o->dst] : h;
+    vir_accumulate(&t->q, red_join(k), vir_home(&t->q, to, d), x);
     t->any = true;
   }
   for (size_t o = 0; o < r->c.v.outs.len; o++) {
@@ -435,6 +448,7 @@ static void parts(red *r) {
   r->constant = AC_NEW_N(a, bool, n);
   r->home = AC_NEW_N(a, const char *, n);
   r->acc = AC_NEW_N(a, const char *, n);
+  r->here = AC_NEW_N(a, const char *, n);
   r->text = AC_NEW_N(a, const char *, n);
   r->wanted = AC_NEW_N(a, bool, n);
   r->text_wanted = AC_NEW_N(a, bool, n);

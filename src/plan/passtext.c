@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { BLOCK = 256 }; /* repetitions whose sums are apart */
+
 static const vir_reg *reg_of(const red *r, int reg) {
   return &r->c.v.regs.data[reg];
 }
@@ -128,18 +130,29 @@ static void kept_code(red *r, int level, bool store) {
   if (stores && r->split) ac_cb_end(b);
 }
 
-static void start_accumulators(red *r, int level) {
+/* The reduction that op i is, when the pass of the level makes it; RED_NONE: none. */
+static red_kind reduced_at(const red *r, size_t i, int level) {
+  const vir_op *o = &r->c.v.ops.data[i];
+  return r->live[o->dst] && r->g.level[o->dst] == level + 1 ? red_kind_of(o->prim) : RED_NONE;
+}
+
+static const char *accumulator(const red *r, int reg) {
+  return r->rows ? r->acc[reg] : r->home[reg];
+}
+
+/* What is accumulated begins at what changes nothing; here: for the repetitions at hand. */
+static void start_accumulators(red *r, int level, bool here) {
   ac_cbuild *b = &r->p->b;
   bool any = false;
   for (size_t i = 0; i < r->c.v.ops.len; i++) {
-    const vir_op *o = &r->c.v.ops.data[i];
-    red_kind k = red_kind_of(o->prim);
-    if (k == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    int dst = r->c.v.ops.data[i].dst;
+    red_kind k = reduced_at(r, i, level);
+    if (k == RED_NONE || (here && !r->here[dst])) continue;
     if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
     any = true;
-    pv id = red_identity(k, reg_of(r, o->dst)->dtype);
-    ac_cexpr *call = ac_ce_tl(b, "duplicate", 1, ac_ce_name(b, r->rows ? r->acc[o->dst] : r->home[o->dst]));
-    bool whole = ac_dtypes[reg_of(r, o->dst)->dtype].cls != AC_FLOATING;
+    pv id = red_identity(k, reg_of(r, dst)->dtype);
+    ac_cexpr *call = ac_ce_tl(b, "duplicate", 1, ac_ce_name(b, here ? r->here[dst] : accumulator(r, dst)));
+    bool whole = ac_dtypes[reg_of(r, dst)->dtype].cls != AC_FLOATING;
     ac_ce_kwarg(b, call, NULL, whole ? ac_ce_int(b, (int64_t)id.num) : ac_ce_float(b, id.num));
     ac_ce_kwarg(b, call, "count", ac_ce_name(b, r->rows ? "wide" : "count"));
     ac_cb_call(b, call);
@@ -147,12 +160,32 @@ static void start_accumulators(red *r, int level) {
   if (any) ac_cb_end(b);
 }
 
+static bool in_blocks(const red *r, int level) {
+  for (size_t i = 0; i < r->c.v.ops.len; i++)
+    if (reduced_at(r, i, level) != RED_NONE && r->here[r->c.v.ops.data[i].dst]) return true;
+  return false;
+}
+
+static void join_block(red *r, int level) {
+  pl_ctx *p = r->p;
+  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
+  for (size_t i = 0; i < r->c.v.ops.len; i++) {
+    int dst = r->c.v.ops.data[i].dst;
+    red_kind k = reduced_at(r, i, level);
+    if (k == RED_NONE || !r->here[dst]) continue;
+    const char *to = accumulator(r, dst);
+    ac_cb_call(&p->b, ac_ce_parse(&p->b, "tl.%s(%s, %s, %s, count=%s)", red_join(k), to, to, r->here[dst],
+                                  r->rows ? "wide" : "count"));
+  }
+  ac_cb_end(&p->b);
+}
+
 static void join_lanes(red *r, int level) {
   ac_cbuild *b = &r->p->b;
   bool any = false;
   for (size_t i = 0; i < r->c.v.ops.len && r->rows; i++) {
     const vir_op *o = &r->c.v.ops.data[i];
-    if (red_kind_of(o->prim) == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    if (reduced_at(r, i, level) == RED_NONE) continue;
     if (!any) ac_cb_with(b, AC_STAGE_COMPUTE);
     any = true;
     ac_cexpr *call = ac_ce_tl(b, o->prim, 2, ac_ce_name(b, r->home[o->dst]), ac_ce_name(b, r->acc[o->dst]));
@@ -209,7 +242,7 @@ static void exchange(red *r, int level, exchange_step step) {
   bool any = false;
   for (size_t i = 0; i < r->c.v.ops.len; i++) {
     const vir_op *o = &r->c.v.ops.data[i];
-    if (red_kind_of(o->prim) == RED_NONE || !r->live[o->dst] || r->g.level[o->dst] != level + 1) continue;
+    if (reduced_at(r, i, level) == RED_NONE) continue;
     const char *all = r->share[o->dst], *ws = ac_sprintf(p->a, "%s_ptr", all), *home = r->home[o->dst];
     if (!any) ac_cb_with(b, stages[step]);
     any = true;
@@ -231,39 +264,58 @@ static void exchange(red *r, int level, exchange_step step) {
   if (any) ac_cb_end(b);
 }
 
+/* The loop over repetitions, in blocks where a block's sums are apart: how many loops are open. */
+static int open_repetitions(red *r, int level, const char *name, const char *lo, const char *hi) {
+  ac_cbuild *b = &r->p->b;
+  if (!in_blocks(r, level)) {
+    ac_cb_for(b, name, ac_ce_parse(b, "%s", lo), ac_ce_parse(b, "%s", hi), NULL);
+    return 1;
+  }
+  ac_cb_comment(
+      b, "sums of %d at most, which are added up: rounding errors do not grow with the number of repetitions", BLOCK);
+  ac_cb_for(b, "block", ac_ce_parse(b, "%s", lo), ac_ce_parse(b, "%s", hi), ac_ce_int(b, BLOCK));
+  start_accumulators(r, level, true);
+  ac_cb_for(b, name, ac_ce_name(b, "block"), ac_ce_parse(b, "min(block + %d, %s)", BLOCK, hi), NULL);
+  return 2;
+}
+
 /* The loops over what is reduced; how many are open. */
-static int open_loops(red *r) {
+static int open_loops(red *r, int level) {
   pl_ctx *p = r->p;
   ac_cbuild *b = &p->b;
   bool outer = count_groups(r, reduced_outer) > 0;
   const char *cols = r->c.groups[r->lanes].name;
+  int open = 0;
   if (outer && r->split) {
-    ac_cb_for(b, "t", ac_ce_parse(b, "tl.split(trips, parts, part)"),
-              ac_ce_parse(b, "tl.split(trips, parts, part + 1)"), NULL);
+    open = open_repetitions(r, level, "t", "tl.split(trips, parts, part)", "tl.split(trips, parts, part + 1)");
     pl_let(p, "r", "t // tiles");
     names_of_positions(r, reduced_outer, "r");
     if (reads_scalars(r)) scalar_lets(r, r->leaf_in_loop);
     pl_let(p, "i", "t %% tiles * tile");
     pl_let(p, "count", "min(tile, %s - i)", cols);
-    return 1;
+    return open;
   }
   if (outer) {
-    ac_cb_for(b, "r", ac_ce_int(b, 0), ac_ce_name(b, "reps"), NULL);
+    open = open_repetitions(r, level, "r", "0", "reps");
     names_of_positions(r, reduced_outer, "r");
   }
   if (reads_scalars(r)) scalar_lets(r, r->leaf_in_loop);
-  if (!r->rows) return outer;
+  if (!r->rows) return open;
   ac_cb_for(b, "i", r->split ? ac_ce_name(b, "lo") : ac_ce_int(b, 0), ac_ce_name(b, r->split ? "hi" : cols),
             ac_ce_name(b, "tile"));
   pl_let(p, "count", "min(tile, %s - i)", r->split ? "hi" : cols);
-  return outer + 1;
+  return open + 1;
 }
 
 static void pass(red *r, int level) {
-  start_accumulators(r, level);
-  int loops = open_loops(r);
+  start_accumulators(r, level, false);
+  int loops = open_loops(r, level), blocks = in_blocks(r, level);
   tile_code(r, &r->full[level]);
-  while (loops--) ac_cb_end(&r->p->b);
+  while (loops-- > blocks) ac_cb_end(&r->p->b);
+  if (blocks) {
+    join_block(r, level);
+    ac_cb_end(&r->p->b);
+  }
   join_lanes(r, level);
   if (r->split) exchange(r, level, PUT);
 }

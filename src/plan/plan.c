@@ -10,16 +10,16 @@
 
 /* Words of the surface language and names that the schedules use for themselves. */
 static const char *const reserved[] = {
-    "False",  "None",     "True",   "and",      "as",    "assert",   "async",   "await",         "break",
-    "class",  "continue", "def",    "del",      "elif",  "else",     "except",  "finally",       "for",
-    "from",   "global",   "if",     "import",   "in",    "is",       "lambda",  "nonlocal",      "not",
-    "or",     "pass",     "raise",  "return",   "try",   "while",    "with",    "yield",         "tl",
-    "min",    "max",      "range",  "float",    "int",   "bool",     "len",     "ascend_kernel", "pid",
-    "start",  "end",      "count",  "offs",     "tile",  "per_core", "n_cores", "row",           "lo",
-    "hi",     "i",        "col",    "unit",     "units", "first",    "last",    "outer",         "parts",
-    "width",  "wanted",   "lane",   "wide",     "reps",  "r",        "part",    "tiles",         "trips",
-    "t",      "axis",     "inner",  "picks",    "span",  "step",     "total",   "lane_step",     "axis_0",
-    "axis_1", "axis_2",   "axis_3", "row_count"};
+    "False",  "None",     "True",   "and",    "as",       "assert",   "async",   "await",         "break",
+    "class",  "continue", "def",    "del",    "elif",     "else",     "except",  "finally",       "for",
+    "from",   "global",   "if",     "import", "in",       "is",       "lambda",  "nonlocal",      "not",
+    "or",     "pass",     "raise",  "return", "try",      "while",    "with",    "yield",         "tl",
+    "min",    "max",      "range",  "float",  "int",      "bool",     "len",     "ascend_kernel", "pid",
+    "start",  "end",      "count",  "offs",   "tile",     "per_core", "n_cores", "row",           "lo",
+    "hi",     "i",        "col",    "unit",   "units",    "first",    "last",    "outer",         "parts",
+    "width",  "wanted",   "lane",   "wide",   "reps",     "r",        "part",    "block",         "tiles",
+    "trips",  "t",        "axis",   "inner",  "picks",    "span",     "step",    "total",         "lane_step",
+    "axis_0", "axis_1",   "axis_2", "axis_3", "row_count"};
 
 void pl_names_init(pl_names *n, ac_arena *a) {
   *n = (pl_names){.a = a, .used = ac_map_new(a)};
@@ -237,7 +237,7 @@ void pl_refuse_if(pl_ctx *p, const char *cond, const char *message) {
 }
 
 /* Guards of broadcasting are checked by the schedules, in a form that holds for every rank, unless strides are computed from sizes; all
- * others here, dimension by dimension. */
+ * others here, dimension by dimension. Of several stages all guards come before the first launch: a later stage's would come too late. */
 void pl_guards(pl_ctx *p) {
   static const char *const negated[] = {
       [AC_GUARD_EQ] = "!=", [AC_GUARD_NE] = "==", [AC_GUARD_LT] = ">=", [AC_GUARD_LE] = ">"};
@@ -246,7 +246,7 @@ void pl_guards(pl_ctx *p) {
   for (size_t i = 0; i < p->g->guards.len; i++) {
     const ac_guard *q = &p->g->guards.data[i];
     bool broadcast = q->reason && strstr(q->reason, ": broadcast of dimension");
-    if (broadcast && !p->strict) continue;
+    if (broadcast && !p->strict && p->stages.len < 2) continue;
     if (broadcast) {
       pl_rank_guard(p, q->a);
       pl_rank_guard(p, q->b);

@@ -29,9 +29,10 @@ static uint32_t step(uint32_t u, uint32_t sign, uint32_t inf, uint32_t k, bool u
   return (u & sign) | m;
 }
 
-/* e^0 is 1 on every device (assumed): or a sum that is rescaled by e^(m - m) at every step would drift away with them. */
+/* e^0 and x / x are 1 on every device (assumed): or a sum that is rescaled by e^(m - m) at every step would drift away with them, and a
+ * sigmoid would exceed 1. */
 static uint32_t exact(const acsim_session *s, int id, uint32_t one) {
-  return id == s->op_bound[ACSIM_OP_Exp] ? one : 0;
+  return id == s->op_bound[ACSIM_OP_Exp] || id == s->op_bound[ACSIM_OP_Div] ? one : 0;
 }
 
 static void move(const acsim_session *s, int id, int type, void *d, uint32_t k, int64_t n) {

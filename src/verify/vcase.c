@@ -69,6 +69,27 @@ static joining joining_of(const ac_graph *g) {
   return most;
 }
 
+/* A float that its integer dtype does not hold becomes, in C and in PyTorch, anything. How far all of the graph's casts reach, or infinity. */
+static double held_by_casts(const ac_graph *g) {
+  double most = INFINITY;
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const ac_node *n = g->nodes.data[i];
+    if (n->op != AC_G_CAST || ac_dtypes[n->args[0].t->dtype].cls != AC_FLOATING) continue;
+    ac_dtype to = n->outs[0]->dtype;
+    if (ac_dtypes[to].cls == AC_SIGNED || ac_dtypes[to].cls == AC_UNSIGNED)
+      most = fmin(most, ldexp(1, 8 * ac_dtypes[to].bytes - 2));
+  }
+  return most;
+}
+
+/* Brings values into what casts hold. */
+static void confine(double most, ac_dtype d, void *data, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    double x = ac_load(d, data, i);
+    if (!(fabs(x) <= most)) ac_store(d, data, i, isfinite(x) ? copysign(fmod(fabs(x), most), x) : most);
+  }
+}
+
 /* Brings finite values so far down that sums of their squares stay within float32 (float16 does anyway), products near 1. */
 static void calm(const ac_graph *g, ac_dtype d, void *data, int64_t n) {
   joining j = joining_of(g);
@@ -97,7 +118,10 @@ static bool fill_input(ac_vcase *v, int index, ac_sim_tensor *t, uint64_t seed, 
   int64_t n = t->bytes / ac_dtypes[t->dtype].bytes;
   bool generated = v->c->values == AC_VALUES_OWN || in->role != AC_IN_TENSOR;
   if (!generated && ac_values_fill(v->c->values, t->dtype, own, inner, t->data, n)) {
-    if (v->c->values == AC_VALUES_LARGE || v->c->values == AC_VALUES_SPECIAL) calm(v->graph, t->dtype, t->data, n);
+    bool wild = v->c->values == AC_VALUES_LARGE || v->c->values == AC_VALUES_SPECIAL;
+    double most = wild && ac_dtypes[t->dtype].cls == AC_FLOATING ? held_by_casts(v->graph) : INFINITY;
+    if (wild) calm(v->graph, t->dtype, t->data, n);
+    if (isfinite(most)) confine(most, t->dtype, t->data, n);
     return true;
   }
   return ac_gen_input(v->graph, index, seed, t->data, d);

@@ -362,6 +362,28 @@ static void stages(void **state) {
   world_free(w);
 }
 
+/* A second stage's sizes must fit before the first stage runs. */
+static void guards_before_launches(void **state) {
+  (void)state;
+  world *w = world_new("m");
+  ac_value *g = tensor(w, "g", AC_F32, 3, DIMS(6, 4, 72)), *y = tensor(w, "y", AC_F32, 2, DIMS(6, 72)),
+           *h = tensor(w, "h", AC_F32, 2, DIMS(6, 4));
+  out(w, "a", APPLY(w, AC_G_SUM, at(bin(w, AC_G_MUL, g, APPLY(w, AC_G_UNSQUEEZE, at(h), aint(w, 2)))), aint(w, 1)));
+  out(w, "b", APPLY(w, AC_G_SUM, at(bin(w, AC_G_MUL, g, APPLY(w, AC_G_UNSQUEEZE, at(y), aint(w, 1)))), aint(w, 2)));
+  ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
+  assert_non_null(m);
+  char *text = ac_craft_print(w->a, m), *launch = strstr(strstr(text, "def m_host"), "_kernel[");
+  assert_non_null(launch);
+  has(strstr(text, "def m_host"), "y.shape");
+  for (const char *at = strstr(text, "broadcast of dimension"); at; at = strstr(at + 1, "broadcast of dimension"))
+    assert_true(at < launch);
+  assert_non_null(strstr(text, "broadcast of dimension"));
+  assert_true(ac_craft_check(w->a, m, &(ac_craft_check_opts){.chip = w->chip}, &w->d));
+  ac_verdicts v;
+  assert_true(ac_craft_prove(w->a, m, &(ac_craft_check_opts){.chip = w->chip}, &v, &w->d));
+  world_free(w);
+}
+
 static char *argmax_of_rows(world *w, int64_t cols) {
   ac_value *x = tensor(w, "x", AC_F32, 1, DIMS(6 * cols));
   const ac_sym *s[] = {ac_sym_int(w->g, 6), ac_sym_int(w->g, cols)};
@@ -411,8 +433,8 @@ int main(void) {
       cmocka_unit_test(several_outputs), cmocka_unit_test(masks_and_integers),
       cmocka_unit_test(views),           cmocka_unit_test(names_that_clash),
       cmocka_unit_test(guards),          cmocka_unit_test(refusals),
-      cmocka_unit_test(stages),          cmocka_unit_test(fixed_sizes),
-      cmocka_unit_test(deterministic),
+      cmocka_unit_test(stages),          cmocka_unit_test(guards_before_launches),
+      cmocka_unit_test(fixed_sizes),     cmocka_unit_test(deterministic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,7 @@ static void one_function(void *user) {
                     .dst_type = (uint8_t)d->type,
                     .dst = &t,
                     .a = &a,
+                    .b = d->op == ACSIM_OP_Div ? &a : NULL,
                     .count = N,
                     .repeat = d->repeat ? &r : NULL};
   acsim_library l = {
@@ -119,6 +120,22 @@ static void fill(data *d) {
 static int moved(uint32_t from, uint32_t to, uint32_t sign) {
   int a = (int)(from & ~sign), b = (int)(to & ~sign);
   return (from ^ to) & sign ? 1000 : from & sign ? a - b : b - a;
+}
+
+/* x / x is 1 at every edge: a sigmoid or a softmax never exceeds it. */
+static void one_stays(void **s) {
+  (void)s;
+  data d = {.op = ACSIM_OP_Div, .type = ACSIM_F32};
+  fill(&d);
+  for (int how = AC_PERTURB_UP; how <= AC_PERTURB_MIXED; how++) {
+    assert_non_null(run(&d, (ac_perturb)how, 7, NULL));
+    for (int i = 0; i < N; i++) {
+      float x, y;
+      memcpy(&x, &d.x[i], 4);
+      memcpy(&y, &d.y[i], 4);
+      if (isfinite(x) && x != 0) assert_true(y == 1);
+    }
+  }
 }
 
 static void steps(void **s) {
@@ -242,7 +259,7 @@ static void the_documents_list_them(void **s) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps), cmocka_unit_test(halves),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_stays), cmocka_unit_test(steps), cmocka_unit_test(halves),
                                      cmocka_unit_test(everything_has_a_bound),
                                      cmocka_unit_test(the_documents_list_them)};
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -13,6 +13,8 @@
  * copy's half once more: SetFlag before the loop; backwards WaitFlag behind it), and what is owed at the end of the kernel is settled
  * there. Branches agree in the same way. So flag and wait alternate on every path, which check_flags.c proves anew.
  *
+ * A flag on the spot behind a copy goes where nobody touches the buffer afterwards.
+ *
  * Each such flag holds an id (AllocEventID) while the kernel runs; one id stays free for flags on the spot and for queues. Where no id is
  * left, where a tensor is loaded and stored (there more hangs on the wait: apart.c), or nothing would be gained, flags stay on the spot. */
 #include "lower/internal.h"
@@ -251,6 +253,54 @@ static void defer(ac_lower_ctx *c, const counts *n, int buffer, int kind) {
   ac_push(c->a, &k->held, h);
 }
 
+/* ---- flags behind copies whose buffer nobody touches again ---- */
+
+typedef struct {
+  const counts *n;
+  int buffer;
+} idle;
+
+static bool touched_in(const idle *d, const ac_ablock *b) {
+  for (size_t i = 0; i < b->len; i++) {
+    const ac_astmt *s = b->data[i];
+    const ac_akernel *k = d->n->k;
+    if (ac_lower_accesses(k, s, d->buffer) || touched_in(d, &s->body) || touched_in(d, &s->orelse)) return true;
+    if (s->kind == AC_AS_CALL && touched_in(d, &k->methods.data[s->method].body)) return true;
+  }
+  return false;
+}
+
+static bool is_idle(const idle *d, const ac_astmt *s, bool later) {
+  bool behind = s->event == AC_EV_MTE3_V || s->event == AC_EV_MTE2_V;
+  return !later && behind && s->kind == AC_AS_FLAG && s->tensor && s->tensor->buffer == d->buffer;
+}
+
+/* Takes them out of a list behind whose end the buffer is touched `later`, or is not; is it from the list's beginning on? */
+static bool take_idle(const idle *d, ac_ablock *b, bool later) {
+  size_t w = b->len;
+  for (size_t i = b->len; i-- > 0;) {
+    ac_astmt *s = b->data[i];
+    if (is_idle(d, s, later)) continue;
+    b->data[--w] = s;
+    if (s->kind == AC_AS_CALL) {
+      ac_ablock *body = &d->n->k->methods.data[s->method].body;
+      later = d->n->calls[s->method] == 1 ? take_idle(d, body, later) : later || touched_in(d, body);
+    } else if (s->kind == AC_AS_IF) {
+      bool x = take_idle(d, &s->body, later), y = take_idle(d, &s->orelse, later);
+      later = x || y;
+    } else if (s->kind == AC_AS_FOR || s->kind == AC_AS_WHILE) {
+      later = later || touched_in(d, &s->body); /* the next trip */
+      take_idle(d, &s->body, later);
+    } else if (s->kind == AC_AS_RETURN)
+      later = false;
+    else if (s->kind == AC_AS_BREAK || ac_lower_accesses(d->n->k, s, d->buffer))
+      later = true;
+  }
+  for (size_t i = w; i < b->len; i++) b->data[i - w] = b->data[i];
+  b->len -= w;
+  return later;
+}
+
 /* ---- ids, and what has become a flag on the spot again ---- */
 
 static bool meets(const ac_astmt *x, const ac_astmt *y) {
@@ -304,6 +354,8 @@ static void kernel(ac_lower_ctx *c, ac_akernel *k) {
   for (int kind = 0; kind < KINDS; kind++)
     for (size_t b = 0; b < k->buffers.len; b++)
       if (k->buffers.data[b].sync && !n.fixed[b]) defer(c, &n, (int)b, kind);
+  for (size_t b = 0; b < k->buffers.len; b++)
+    if (k->buffers.data[b].sync) take_idle(&(idle){&n, (int)b}, &k->methods.data[0].body, false);
   for (size_t m = 0; m < k->methods.len; m++) join(&k->methods.data[m].body);
   if (!k->held.len) return;
   ac_ablock *process = &k->methods.data[0].body, all = {0};

@@ -16,8 +16,9 @@ typedef struct {
   ac_program *p;
 } work;
 
-static const char *cases[] = {"relu",   "l2rows",   "softmax_row", "accumulate", "carried", "deferred",    "unused",
-                              "shared", "branches", "tile2d",      "strided",    "turned",  "two_launches"};
+static const char *cases[] = {"relu",     "l2rows", "softmax_row",  "accumulate", "carried",
+                              "deferred", "unused", "shared",       "branches",   "tile2d",
+                              "strided",  "turned", "two_launches", "last_store"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();

@@ -282,7 +282,14 @@ class Tensor(_c.TensorBase):
         return _int(self._number("an index"))
 
     def item(self):
-        return self._number("item()")
+        """The number, or a tensor without dimensions that stands for it: arithmetic with it is what arithmetic with the number would be (as a
+        Python number it does not raise the other operand's dtype within a kind). What needs the number itself says so."""
+        if self._constant is not None:
+            return self._constant
+        if any(n != 1 for n in self._shape):
+            raise RuntimeError("a Tensor with %s elements cannot be converted to Scalar" % self.numel())
+        number = self.reshape(())
+        return number.float() if self._dtype.is_floating_point else number if self._dtype is bool else number.long()
 
     def tolist(self):
         return self._number("tolist()")

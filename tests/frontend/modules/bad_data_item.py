@@ -1,13 +1,14 @@
-# expect: AC0206 8 item()
+# expect: AC0206 8 an index
 import torch
 import torch.nn as nn
 
 
 class Model(nn.Module):
-    def forward(self, x):
-        n = x.max().item()
-        return x / n
+    def forward(self, x, k):
+        for _ in range(k.item()):
+            x = x * 2
+        return x
 
 
 def get_inputs():
-    return [torch.rand(4, 8)]
+    return [torch.rand(4, 8), torch.randint(0, 5, (1,))]

@@ -99,7 +99,7 @@ typedef struct {
   bool (*adopts)(const pl_ctx *p, const ac_node *n, const ac_node *other);
 } pl_class;
 extern const pl_class pl_softmax_class, pl_reduce_class, pl_pool_class, pl_gather_class, pl_scatter_class,
-    pl_place_class, pl_scan_class, pl_arg_class, pl_move_class;
+    pl_place_class, pl_scan_class, pl_arg_class, pl_move_class, pl_create_class;
 
 /* AC0700 at the node's line; always false. `why` completes "softmax: ". */
 bool pl_refuse(pl_ctx *p, ac_loc loc, const char *what, const char *fmt, ...) AC_PRINTF(4, 5);

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pl_class *const classes[] = {&pl_reduce_class, &pl_pool_class, &pl_gather_class, &pl_scatter_class,
-                                          &pl_place_class,  &pl_scan_class, &pl_arg_class,    &pl_move_class};
+static const pl_class *const classes[] = {&pl_reduce_class,  &pl_pool_class,  &pl_gather_class,
+                                          &pl_scatter_class, &pl_place_class, &pl_scan_class,
+                                          &pl_arg_class,     &pl_move_class,  &pl_create_class};
 
 enum { MAX_NESTING = 64 };
 

@@ -503,6 +503,36 @@ static void long_sums_agree(void **state) {
   }
 }
 
+/* Triangles and what positions alone make. */
+static void positions_agree(void **state) {
+  (void)state;
+  static const int64_t shapes[][3] = {{1, 1, 1}, {2, 7, 33}, {3, 41, 5}, {1, 3, 9001}, {2, 700, 70}};
+  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I32, AC_I64, AC_I8};
+  for (size_t k = 0; k < AC_COUNT(shapes) * AC_COUNT(dtypes); k++) {
+    const int64_t *shape = shapes[k % AC_COUNT(shapes)];
+    const ac_dtype d = dtypes[k / AC_COUNT(shapes)];
+    const bool adds = d != AC_I8;
+    world *w = world_new("positions");
+    ac_value *x = tensor(w, "x", d, 3, shape);
+    const ac_arg of = {.kind = AC_K_DTYPE, .d = d}, rows = {.kind = AC_K_INT, .i = x->shape[1]},
+                 cols = {.kind = AC_K_INT, .i = x->shape[2]};
+    int64_t first = (int64_t)(k % 5) - 2;
+    ac_value *v = APPLY(w, k % 2 ? AC_G_TRIL : AC_G_TRIU, at(x), aint(w, first));
+    if (adds) v = bin(w, AC_G_ADD, v, APPLY(w, AC_G_EYE, rows, cols, of));
+    const ac_arg start = {.kind = AC_K_SCALAR, .i = ac_sym_int(w->g, first), .f = (double)first, .is_int = true},
+                 end = {.kind = AC_K_SCALAR,
+                        .i = ac_sym_int(w->g, first + 3 * shape[2]),
+                        .f = (double)(first + 3 * shape[2]),
+                        .is_int = true},
+                 step = {.kind = AC_K_SCALAR, .i = ac_sym_int(w->g, 3), .f = 3, .is_int = true};
+    if (adds && shape[2] < 3000) out(w, "z", APPLY(w, AC_G_ARANGE, start, end, step, of));
+    out(w, "y", v);
+    one_graph(w, tolerance_of(w->g),
+              ac_sprintf(b.a, "%s of (%lld, %lld, %lld) of %s", k % 2 ? "tril" : "triu", (long long)shape[0],
+                         (long long)shape[1], (long long)shape[2], ac_dtypes[d].name));
+  }
+}
+
 static void scans_agree(void **state) {
   (void)state;
   static const ac_op ops[] = {AC_G_CUMSUM, AC_G_CUMPROD, AC_G_CUMMAX, AC_G_CUMMIN};
@@ -538,6 +568,7 @@ int main(void) {
                                      cmocka_unit_test_setup_teardown(integers_agree, setup, teardown),
                                      cmocka_unit_test_setup_teardown(casts_agree, setup, teardown),
                                      cmocka_unit_test_setup_teardown(long_sums_agree, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(positions_agree, setup, teardown),
                                      cmocka_unit_test_setup_teardown(scans_agree, setup, teardown)};
   cmocka_set_test_filter(getenv("AC_GRAPH_TEST")); /* NULL: all */
   return cmocka_run_group_tests(tests, NULL, NULL);

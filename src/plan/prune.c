@@ -5,21 +5,9 @@
 #include <string.h>
 
 typedef struct {
-  ac_map *times;  /* name -> how often it is assigned: (size_t) */
-  ac_map *values; /* name -> its constant, of names assigned once */
+  ac_arena *a;
+  ac_map *values; /* name -> its constant where the walk stands; NULL: it is none, or another on some way */
 } known;
-
-static void count(ac_arena *a, ac_map *times, const ac_cstmt *s) {
-  for (; s; s = s->next) {
-    if ((s->kind == AC_CS_ASSIGN || s->kind == AC_CS_FOR) && s->target->kind == AC_CE_NAME) {
-      size_t *n = ac_map_get(times, s->target->s);
-      if (!n) ac_map_put(times, s->target->s, n = AC_NEW(a, size_t));
-      *n += s->kind == AC_CS_FOR ? 2 : 1;
-    }
-    count(a, times, s->body);
-    count(a, times, s->orelse);
-  }
-}
 
 static bool decided(const known *k, const ac_cexpr *e, int64_t *v);
 
@@ -67,40 +55,56 @@ static bool decided(const known *k, const ac_cexpr *e, int64_t *v) {
   }
 }
 
-static void learn(ac_arena *a, known *k, const ac_cstmt *s) {
-  int64_t v;
-  if (s->kind != AC_CS_ASSIGN || s->op != AC_OP_NOP || s->target->kind != AC_CE_NAME) return;
-  const size_t *n = ac_map_get(k->times, s->target->s);
-  if (!n || *n != 1 || !decided(k, s->value, &v)) return;
-  int64_t *x = AC_NEW(a, int64_t);
-  *x = v;
+/* `certain`: every way to what follows comes by here. */
+static void learn(known *k, const ac_cstmt *s, bool certain) {
+  if ((s->kind != AC_CS_ASSIGN && s->kind != AC_CS_FOR) || s->target->kind != AC_CE_NAME) return;
+  int64_t v, *x = NULL;
+  if (certain && s->kind == AC_CS_ASSIGN && s->op == AC_OP_NOP && decided(k, s->value, &v)) {
+    x = AC_NEW(k->a, int64_t);
+    *x = v;
+  }
   ac_map_put(k->values, s->target->s, x);
 }
 
-/* The branch in place of the `if`, with the comments above it. Its end: where the statements after it follow. */
-static ac_cstmt **put_in_place(ac_arena *a, ac_cstmt **at, ac_cstmt *branch) {
+/* What is assigned somewhere inside is not known behind, nor at the head of a loop. */
+static void forget(known *k, const ac_cstmt *s) {
+  for (; s; s = s->next) {
+    learn(k, s, false);
+    forget(k, s->body);
+    forget(k, s->orelse);
+  }
+}
+
+/* The branch in place of the `if`, with the comments above it. */
+static void put_in_place(ac_arena *a, ac_cstmt **at, ac_cstmt *branch) {
   ac_cstmt *s = *at, *next = s->next;
   ac_cstmt *heir = branch ? branch : next;
   if (heir) pl_hand_on(a, s, heir);
   *at = branch;
   while (*at) at = &(*at)->next;
   *at = next;
-  return at;
 }
 
-static void prune(ac_arena *a, known *k, ac_cstmt **at) {
+static void prune(known *k, ac_cstmt **at) {
   while (*at) {
     ac_cstmt *s = *at;
     int64_t v;
     if (s->kind == AC_CS_IF && decided(k, s->value, &v)) {
       ac_cstmt *branch = v ? s->body : s->orelse;
-      prune(a, k, &branch);
-      at = put_in_place(a, at, branch);
+      put_in_place(k->a, at, branch); /* and walk over it as over the rest */
       continue;
     }
-    learn(a, k, s);
-    prune(a, k, &s->body);
-    prune(a, k, &s->orelse);
+    if (s->body || s->orelse) {
+      if (s->kind != AC_CS_IF) {
+        learn(k, s, false);
+        forget(k, s->body);
+      }
+      prune(k, &s->body);
+      forget(k, s->body);
+      prune(k, &s->orelse);
+      forget(k, s->orelse);
+    } else
+      learn(k, s, true);
     at = &s->next;
   }
 }
@@ -117,9 +121,8 @@ static void launched(const ac_cmodule *m, ac_map *seen, const ac_cstmt *s) {
 void pl_prune(pl_ctx *p) {
   ac_cmodule *m = p->b.module;
   ac_cfunc *host = ac_craft_host(m);
-  known k = {ac_map_new(p->a), ac_map_new(p->a)};
-  count(p->a, k.times, host->body);
-  prune(p->a, &k, &host->body);
+  known k = {p->a, ac_map_new(p->a)};
+  prune(&k, &host->body);
   pl_drop_unread(p, host);
   ac_map *seen = ac_map_new(p->a);
   launched(m, seen, host->body);

@@ -345,9 +345,14 @@ static void atomic(ac_cpp *t, const ac_acopy *c, bool on) {
 }
 
 static void rows_copy(ac_cpp *t, const ac_acopy *c, const char *ub, const char *gm, const char *tail) {
-  ac_line(t, "%s(%s, %s, %s, %s, %s, %s);%s", c->to_ub ? "AcLoadRows" : "AcStoreRows", c->to_ub ? ub : gm,
-          c->to_ub ? gm : ub, ac_cpp_expr(t, c->rows), ac_cpp_expr(t, c->cols), ac_cpp_expr(t, c->gm_stride),
-          ac_cpp_expr(t, c->ub_pitch), tail);
+  bool pad = c->to_ub && c->pad;
+  ac_line(t, "%s(%s, %s, %s, %s, %s, %s%s%s);%s",
+          pad        ? "AcPadRows"
+          : c->to_ub ? "AcLoadRows"
+                     : "AcStoreRows",
+          c->to_ub ? ub : gm, c->to_ub ? gm : ub, ac_cpp_expr(t, c->rows), ac_cpp_expr(t, c->cols),
+          ac_cpp_expr(t, c->gm_stride), ac_cpp_expr(t, c->ub_pitch), pad ? ", " : "",
+          pad ? scalar(t, c->pad, dtype_of(t, c->ub)) : "", tail);
 }
 
 static void copy(ac_cpp *t, const ac_astmt *s) {
@@ -625,6 +630,25 @@ static const struct {
                     "size), static_cast<uint32_t>(most == 1 ? 0 : gap),\n"
                     "                                        static_cast<uint32_t>(most == 1 ? 0 : skip), 0};\n"
                     "        AscendC::DataCopyPad(to[row * pitch], from[row * stride], copy, pad);\n    }\n}\n"},
+    {"AcPadRows(", "// As AcLoadRows; what lies behind a row in its last block of 32 bytes becomes `value`.\n"
+                   "template <typename T>\n"
+                   "__aicore__ inline void AcPadRows(const AscendC::LocalTensor<T> &to, const "
+                   "AscendC::GlobalTensor<T> &from, int64_t rows, int64_t cols,\n"
+                   "                                  int64_t stride, int64_t pitch, T value)\n{\n"
+                   "    if (rows <= 0 || cols <= 0) {\n        return;\n    }\n"
+                   "    if (stride == cols && pitch == cols) {\n        cols *= rows;\n        stride = pitch = "
+                   "cols;\n        rows = 1; // without gaps: one block\n    }\n"
+                   "    const int64_t size = sizeof(T);\n    const int64_t gap = (stride - cols) * size;\n"
+                   "    const int64_t skip = (pitch * size - (cols * size + 31) / 32 * 32) / 32;\n"
+                   "    const int64_t most = gap >= 0 && gap <= 4294967295LL ? 4095 : 1;\n"
+                   "    const uint8_t right = static_cast<uint8_t>((32 - cols * size % 32) % 32 / size);\n"
+                   "    AscendC::DataCopyPadExtParams<T> pad{true, 0, right, value};\n"
+                   "    for (int64_t row = 0; row < rows; row += most) {\n"
+                   "        const int64_t n = rows - row < most ? rows - row : most;\n"
+                   "        AscendC::DataCopyExtParams copy{static_cast<uint16_t>(n), static_cast<uint32_t>(cols * "
+                   "size), static_cast<uint32_t>(most == 1 ? 0 : gap),\n"
+                   "                                        static_cast<uint32_t>(most == 1 ? 0 : skip), 0};\n"
+                   "        AscendC::DataCopyPad(to[row * pitch], from[row * stride], copy, pad);\n    }\n}\n"},
     {"AcStoreRows(", "// The other way round.\n"
                      "template <typename T>\n"
                      "__aicore__ inline void AcStoreRows(const AscendC::GlobalTensor<T> &to, const "

@@ -131,6 +131,7 @@ struct ac_cview {
     bool kept;               /* an axis of the part; else one index */
     ac_cexpr *from, *extent; /* from NULL: 0. extent of a kept axis: how many elements */
     int64_t step;            /* distance of neighbours, in elements of that dimension */
+    ac_cexpr *room;          /* of a kept axis of a part that a load pads: how many elements that fills; else NULL */
   } dim[4];
 };
 

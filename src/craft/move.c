@@ -150,6 +150,19 @@ static void check_part_room(ac_chk *c, const ac_kval *v, ac_sym *const ext[4], a
   }
 }
 
+/* `count` elements go into the buffer from the operand's offset on, and into the part where it is one. */
+static void check_short(ac_chk *c, const ac_kval *v, ac_sym *count, ac_loc loc) {
+  check_room(c, v, count, loc);
+  if (v->len) {
+    ac_oblig o = {.x = count, .y = v->len, .code = AC0516, .loc = loc};
+    if (!ac_chk_settled(c, &o)) {
+      o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count),
+                             ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
+      ac_chk_unsettled(c, o);
+    }
+  }
+}
+
 void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *shape, bool keep, ac_loc loc) {
   ac_kbuf *b = &c->st->bufs[v->buf];
   if (v->nd) {
@@ -159,16 +172,8 @@ void ac_chk_written(ac_chk *c, const ac_kval *v, ac_sym *count, const ac_kbuf *s
     ac_chk_part_written(c, v, ext, loc);
     return;
   }
-  if (count && !shape) check_room(c, v, count, loc);
+  if (count && !shape) check_short(c, v, count, loc);
   if (shape) check_dims(c, v, shape, loc);
-  if (count && v->len) {
-    ac_oblig o = {.x = count, .y = v->len, .code = AC0516, .loc = loc};
-    if (!ac_chk_settled(c, &o)) {
-      o.refuted = ac_sprintf(c->a, "%s elements are written to a part of '%s' with %s", ac_sy_text(&c->s, count),
-                             ac_chk_buf_name(c, v->buf), ac_sy_text(&c->s, v->len));
-      ac_chk_unsettled(c, o);
-    }
-  }
   if (shape) {
     ac_kbuf n = *shape;
     n.set = AC_SET;
@@ -410,6 +415,32 @@ static void lose_block(ac_chk *c, const ac_kval *v, ac_sym *n) {
     if (end->t[i].c % per_block) b->ext[last] = end;
 }
 
+/* A pad value fills the part up to its end, and nothing around it: the part is valid then, all of it. A row of the tile comes in whole
+ * blocks, of the pad value where it ends inside of one. */
+static void padded_part(ac_chk *c, ac_cexpr *e, const ac_kval *v, const move *m, bool blocks) {
+  int rank = c->fn->f->buffers.data[v->buf]->rank, n = 0;
+  ac_kbuf shape = {.rank = rank_of(c, v)};
+  ac_sym *own[4] = {0}, *ext[4];
+  memcpy(ext, m->ext, sizeof ext);
+  if (m->flat || !m->x.rank) ext[0] = m->total;
+  if (v->nd)
+    check_part_room(c, v, ext, e->loc);
+  else
+    check_short(c, v, m->total, e->loc);
+  for (int d = 0; d < rank; d++) {
+    if (v->nd && !v->nd->dim[d].kept) continue;
+    own[d] = shape.ext[n++] = v->nd ? ac_chk_room(c, v, d) : v->len ? v->len : room(c, v);
+  }
+  ac_chk_written(c, v, shape.ext[0], v->nd ? &shape : NULL, false, e->loc);
+  if (blocks && n) lose_block(c, v, shape.ext[n - 1]);
+  if (c->quiet || (rank == 1 && !ac_chk_view(c, e->args[1], v, shape.ext))) return;
+  for (int d = 0; d < rank; d++) {
+    if (!own[d]) continue;
+    e->args[1]->view->dim[d].room = ac_chk_write(c, own[d], NULL, false);
+    if (!e->args[1]->view->dim[d].room) stale(c, e->args[1], "size");
+  }
+}
+
 ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   move m = {0};
   ac_cbuffer *b = c->fn->f->buffers.data[v[1].buf];
@@ -426,6 +457,10 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
   if (row || m.flat) ac_chk_aligned(c, &v[1], e->args[1]);
   if (!e->args[2]) fill_count(c, e, 2, &m);
   if (!move_view(c, e, &v[1], &m)) return none;
+  if (e->args[3] && (v[1].nd || v[1].off || v[1].len)) {
+    padded_part(c, e, &v[1], &m, row || m.flat);
+    return (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
+  }
   if (v[1].nd) {
     ac_kbuf shape = {.rank = v[1].nd->rank};
     memcpy(shape.ext, m.ext, sizeof shape.ext);
@@ -440,16 +475,10 @@ ac_kval ac_chk_load(ac_chk *c, ac_cexpr *e, ac_kval *v) {
     memcpy(shape.ext, m.ext, sizeof shape.ext);
     ac_chk_written(c, &v[1], NULL, &shape, false, e->loc);
   }
-  if (e->args[3] && v[1].nd) {
-    ac_diag *g = ac_error(ac_chk_d(c), AC0525, e->args[3]->loc, "a pad value fills whole buffers, not parts");
-    ac_help(ac_chk_d(c), g, "fill the part first: tl.duplicate(part, value)");
-    return none;
-  }
   if (e->args[3]) { /* pad: valid up to the capacity */
     ac_kbuf *k = &c->st->bufs[v[1].buf];
     k->rank = b->rank;
     memcpy(k->ext, c->fn->dims[v[1].buf], sizeof k->ext);
-    if (v[1].off) k->ext[0] = c->fn->caps[v[1].buf];
   }
   return (ac_kval){.kind = AC_CT_NONE, .buf = -1, .dtype = AC_NODTYPE};
 }

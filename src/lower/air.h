@@ -163,7 +163,7 @@ typedef struct {
 } ac_amethod;
 
 /* Where the elements of an operand with axes lie, outermost axis first; strides in elements of its buffer. Gone after `rows`. */
-typedef struct {
+typedef struct ac_aview {
   int rank;
   ac_aexpr *extent[4], *stride[4];
 } ac_aview;
@@ -226,6 +226,7 @@ typedef struct {
     ac_atensor *index; /* int32: element k of it stands in place of k; from element index_at on */
     ac_aexpr *index_at;
   } axis[4];
+  struct ac_aview *fills; /* with pad: the part from ub_offset on that it fills; NULL: the whole buffer */
 } ac_acopy;
 
 typedef enum {

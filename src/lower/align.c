@@ -78,14 +78,50 @@ static ac_aexpr *pitch(align *l, const ac_astmt *s, const ac_acopy *c, int per_b
   return cols;
 }
 
-/* Fills a buffer with the pad value before the load. */
-static bool pad(align *l, const ac_astmt *s, ac_ablock *out) {
-  ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, l->k->buffers.data[s->copy->ub->buffer].elements);
+static ac_astmt *order(align *l, ac_ablock *out, ac_event e, ac_loc loc) {
+  ac_astmt *s = ac_as_new(l->c->a, AC_AS_FLAG, loc);
+  s->event = e;
+  ac_push(l->c->a, out, s);
+  return s;
+}
+
+/* Fills the part from `at` on: its rows one by one, or at once where they join. */
+static bool fill_part(align *l, const ac_astmt *s, const ac_aview *v, ac_ablock *out) {
+  ac_arena *a = l->c->a;
+  ac_aexpr *at = s->copy->ub_offset, *n = ac_ae_int(a, 1);
+  int d = v->rank;
+  while (d > 0 && ac_ae_equal(v->stride[d - 1], n)) n = ac_ae_bin(a, AC_AE_MUL, v->extent[--d], n);
+  for (int i = 0; i < d; i++) {
+    if (is(v->extent[i], 1)) continue;
+    ac_astmt *f = ac_as_new(a, AC_AS_FOR, s->loc);
+    f->var = (ac_avar){.name = ac_sprintf(a, "acAxis%d", l->temps++), .type = AC_AT_INT};
+    f->lo = ac_ae_int(a, 0);
+    f->hi = v->extent[i];
+    f->step = ac_ae_int(a, 1);
+    ac_aexpr *step = ac_ae_bin(a, AC_AE_MUL, ac_ae_var(a, f->var.name, AC_AT_INT), v->stride[i]);
+    at = at ? ac_ae_bin(a, AC_AE_ADD, at, step) : step;
+    ac_push(a, out, f);
+    out = &f->body;
+  }
+  ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, n);
   if (!f) return false;
-  ac_push(l->c->a, out, f);
-  ac_astmt *flag = ac_as_new(l->c->a, AC_AS_FLAG, s->loc);
-  flag->event = AC_EV_V_MTE2;
-  ac_push(l->c->a, out, flag);
+  f->ops[0].offset = at;
+  ac_push(a, out, f);
+  return true;
+}
+
+/* Fills a buffer, or the part that is loaded, with the pad value before the load. What the vector unit must await of copies before,
+ * pass "sync" knows: the first flag, with the copy, is a question to it. */
+static bool pad(align *l, const ac_astmt *s, ac_ablock *out) {
+  order(l, out, AC_EV_MTE2_V, s->loc)->copy = s->copy;
+  if (s->copy->fills) {
+    if (!fill_part(l, s, s->copy->fills, out)) return false;
+  } else {
+    ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, l->k->buffers.data[s->copy->ub->buffer].elements);
+    if (!f) return false;
+    ac_push(l->c->a, out, f);
+  }
+  order(l, out, AC_EV_V_MTE2, s->loc);
   return true;
 }
 
@@ -96,13 +132,6 @@ static ac_atensor *stage(align *l, ac_dtype d) {
   for (size_t i = 0; i < l->k->handles.len; i++)
     if (!strcmp(l->k->handles.data[i]->name, name)) return l->k->handles.data[i];
   return ac_lower_scratch(a, l->k, name, ac_ae_int(a, 32 / ac_dtypes[d].bytes), d, 32);
-}
-
-static ac_astmt *order(align *l, ac_ablock *out, ac_event e, ac_loc loc) {
-  ac_astmt *s = ac_as_new(l->c->a, AC_AS_FLAG, loc);
-  s->event = e;
-  ac_push(l->c->a, out, s);
-  return s;
 }
 
 /* An element of UB to the place that the copy names: through a block of its own. */
@@ -189,6 +218,7 @@ static void strided(align *l, ac_astmt *s, ac_ablock *out) {
   }
   bool row = !is(c->axis[c->rank - 1].extent, 1); /* its last axis is the buffer's */
   if (row && c->rank == 1 && c->to_ub && !is(c->axis[0].stride, 1)) {
+    if (c->pad && !pad(l, s, out)) return;
     c->by_element = true;
     c->cols = c->axis[0].extent;
     c->gm_stride = c->axis[0].stride;

@@ -181,6 +181,17 @@ static ac_acopy *make_copy(maker *m, const ac_cexpr *tile, const ac_cexpr *ub, c
   return c;
 }
 
+/* What a pad value fills of a part. */
+static ac_aview *filled(maker *m, const ac_cexpr *ub, const ac_abuffer *b, ac_ablock *out) {
+  ac_aview *v = AC_NEW(m->c->a, ac_aview);
+  for (int d = 0; d < ub->view->rank; d++) {
+    if (!ub->view->dim[d].room) continue;
+    v->extent[v->rank] = expr(m, ub->view->dim[d].room, out);
+    v->stride[v->rank++] = ac_ae_bin(m->c->a, AC_AE_MUL, step_of(m, b, d), ac_ae_int(m->c->a, ub->view->dim[d].step));
+  }
+  return v->rank ? v : NULL;
+}
+
 static void load(maker *m, const ac_cstmt *s, ac_ablock *out) {
   const ac_cexpr *e = s->value;
   ac_linfo *f = ac_lower_info(m->k, e->args[1]->buffer);
@@ -188,6 +199,7 @@ static void load(maker *m, const ac_cstmt *s, ac_ablock *out) {
   c->to_ub = true;
   c->ub = f->handle;
   c->pad = e->n_args > 3 ? expr(m, e->args[3], out) : NULL;
+  if (c->pad && e->args[1]->view) c->fills = filled(m, e->args[1], &m->k->k->buffers.data[f->buffer], out);
   ac_astmt *n = push(m, out, ac_as_new(m->c->a, AC_AS_COPY, s->loc));
   n->copy = c;
   n->trailing = s->trailing;

@@ -68,6 +68,7 @@ static void each(const ac_cexpr *e, void (*f)(void *, const ac_cexpr *), void *u
     for (int d = 0; e->view && d < e->view->rank; d++) {
       each(e->view->dim[d].from, f, user);
       each(e->view->dim[d].extent, f, user);
+      each(e->view->dim[d].room, f, user);
     }
     return;
   }

@@ -9,6 +9,8 @@
  *   scalar read of a stored tensor   MTE3_S before it
  *   load over an earlier one MTE2_V and V_MTE2 before it, where no AllocTensor stands between the two: what is loaded twice and
  *                            not read between (a load in a loop whose value only the last trip, or nobody, uses)
+ *   fill before a load       MTE2_V before it, where the slot was loaded before and no AllocTensor stands between; MTE3_V where the slot
+ *   (its pad value)          goes straight out; V_MTE2 between the fill and the load
  *   sync_all                 PipeBarrier<PIPE_ALL> before it: all stores have left; the scalar unit's cache is emptied behind it, where
  *                            it reads what the kernel stores, and at the head of a later launch that reads what an earlier one stored
  *
@@ -62,7 +64,7 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   if (c->by_element) {
     bool through =
         y->k->buffers.data[c->ub->buffer].mem == AC_MEM_BIND; /* no vector unit between scalar unit and MTE3 */
-    if (!through) flag(y, out, AC_EV_V_S, s->loc);
+    if (!through || c->pad) flag(y, out, AC_EV_V_S, s->loc);
     bool stored = through || y->k->buffers.data[c->ub->buffer].mem == AC_MEM_UPDATE; /* the slot went out last */
     if (both || own || stored) flag(y, out, AC_EV_MTE3_S, s->loc);
     ac_push(y->a, out, s);
@@ -71,7 +73,7 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   }
   /* parts of a buffer that a loop fills one after the other are apart */
   bool again = c->to_ub && !own && !take(&y->fresh, c->ub) && !varies(c->ub_offset);
-  if (again) {
+  if (again && !c->pad) { /* a fill stands between: before_fill */
     flag(y, out, AC_EV_MTE2_V, s->loc);
     flag(y, out, AC_EV_V_MTE2, s->loc);
   }
@@ -79,6 +81,15 @@ static void copy(syncer *y, ac_astmt *s, ac_ablock *out) {
   if (own) flag_of(y, out, c->to_ub ? AC_EV_V_MTE2 : AC_EV_V_MTE3, c->ub, s->loc);
   ac_push(y->a, out, s);
   if (own) flag_of(y, out, c->to_ub ? AC_EV_MTE2_V : AC_EV_MTE3_V, c->ub, s->loc);
+}
+
+/* The vector unit fills what a load will pad: behind an earlier load of the slot, and behind the store for which it went out last. */
+static void before_fill(syncer *y, const ac_acopy *c, ac_ablock *out, ac_loc loc) {
+  const ac_abuffer *b = &y->k->buffers.data[c->ub->buffer];
+  bool fresh = b->sync; /* its copies are awaited on the spot */
+  for (size_t i = 0; i < y->fresh.len; i++) fresh |= y->fresh.data[i] == c->ub;
+  if (!fresh) flag(y, out, AC_EV_MTE2_V, loc);
+  if (b->mem == AC_MEM_BIND || b->mem == AC_MEM_UPDATE) flag(y, out, AC_EV_MTE3_V, loc);
 }
 
 static void block(syncer *y, ac_ablock *b);
@@ -146,6 +157,10 @@ static void block(syncer *y, ac_ablock *b) {
     if (s->kind == AC_AS_ALLOC) ac_push(y->a, &y->fresh, s->tensor);
     if (s->kind == AC_AS_COPY) {
       copy(y, s, &out);
+      continue;
+    }
+    if (s->kind == AC_AS_FLAG && s->copy) {
+      before_fill(y, s->copy, &out, s->loc);
       continue;
     }
     if (s->kind == AC_AS_GETVALUE && s->n_ops) flag_of(y, &out, AC_EV_V_S, s->ops[0].tensor, s->loc);

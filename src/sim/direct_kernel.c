@@ -331,7 +331,7 @@ static void instruction(frame *f, const ac_dstmt *s) {
   acsim_vec(&v, s->file, s->line);
 }
 
-/* The emitted AcLoadRows and AcStoreRows. */
+/* The emitted AcLoadRows, AcPadRows and AcStoreRows. */
 static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const acsim_global *gm) {
   const ac_dcopy *c = s->copy;
   int64_t rows = whole(f, c->rows), cols = whole(f, c->cols), stride = whole(f, c->gm_stride),
@@ -345,6 +345,11 @@ static void copy_rows(frame *f, const ac_dstmt *s, const acsim_local *ub, const 
           skip = wrap_sub(wrap_mul(pitch, size), wrap_add(bytes, 31) / 32 * 32) / 32,
           most = gap >= 0 && gap <= UINT32_MAX ? 4095 : 1;
   acsim_copy x = {.form = ACSIM_COPY_PAD, .type = (uint8_t)c->type, .ext = 1, .bytes = (uint32_t)bytes};
+  if (c->to_ub && c->pad) {
+    x.is_pad = 1;
+    x.right = (uint8_t)((32 - bytes % 32) % 32 / size);
+    x.pad_bits = convert(f, c->pad, c->type).bits;
+  }
   if (most > 1) {
     x.src_gap = c->to_ub ? gap : (int64_t)(uint32_t)skip * 32;
     x.dst_gap = c->to_ub ? (int64_t)(uint32_t)skip * 32 : gap;

@@ -23,6 +23,8 @@ static bool plain_softmax(const pl_ctx *p, const ac_node *n, const int *outs, in
 static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
   red_space s;
   if (plain_softmax(p, n, outs, n_outs)) return pl_softmax_class.plan(p, n, outs, n_outs);
+  bool ok = false;
+  if (red_columns(p, n, outs, n_outs, &ok)) return ok;
   if (!red_space_of(p, n, &s))
     return pl_refuse(p, n->loc, ac_op_info(n->op)->id, "its dimensions must be constants, at most %d", PL_MAX_RANK);
   return red_passes(p, n, &s, outs, n_outs);

@@ -58,4 +58,7 @@ bool red_varies(const red_graph *g, int reg);
 const ac_sym *const *red_seen(pl_ctx *p, const red_space *s, const ac_node *n, const ac_value *v);
 bool red_passes(pl_ctx *p, const ac_node *n, const red_space *s, const int *outs, int n_outs);
 
+/* Sums and means over leading or middle dimensions and nothing else have a schedule of their own (columns.c): was it one? */
+bool red_columns(pl_ctx *p, const ac_node *n, const int *outs, int n_outs, bool *ok);
+
 #endif

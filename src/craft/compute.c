@@ -132,9 +132,7 @@ static bool dtype_refused(ac_chk *c, const ac_cexpr *e, const ac_sig *s, uint32_
     ac_help(ac_chk_d(c), g, "it works on masks, tl.alloc_ub(lanes, tl.mask)");
   else if (divides)
     ac_help(ac_chk_d(c), g,
-            "ints of 8, 16 and 32 bits are divided, and floats by vdiv, vfmod and vmod: cast '%s' to one of those, "
-            "such as "
-            "int32 where its values fit",
+            "vdiv, vfmod and vmod divide floats and ints, vfloordiv ints: cast '%s', or for floats tl.vfloor of vdiv",
             name);
   else
     ac_help(ac_chk_d(c), g, "it has %s%s", dtype_list(c, set),

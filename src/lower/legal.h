@@ -102,11 +102,21 @@ bool lx_int_recipe(legal *l, const char *name, const lx_args *x);
 /* vselect and vselect_scalar of elements of 2 and 4 bytes, which move as floats do. False: it is neither. */
 bool lx_choice(legal *l, const char *name, const lx_args *x);
 bool lx_int64_recipe(legal *l, const char *name, const lx_args *x);
-/* legal_divide.c: quotients and remainders of integers of 16 and 32 bits. False: it is none. */
+/* legal_divide.c: quotients and remainders of integers of 8, 16 and 32 bits. False: it is none. */
+typedef struct {
+  bool remainder, floor, scalar, reverse; /* reverse: of a scalar by a vector */
+} lx_quotient;
+bool lx_quotient_of(const char *name, lx_quotient *k);
 bool lx_divide(legal *l, const char *name, const lx_args *x);
+bool lx_divide64(legal *l, const char *name, const lx_args *x); /* legal_divide64.c: the same of int64 */
 lx_pair lx_split64(legal *l, lv a);
 lx_pair lx_pair_tmp(legal *l);
 void lx_join64(legal *l, lv d, lx_pair p);
+lx_pair lx_filled64(legal *l, ac_aexpr *s);                           /* a scalar in all lanes */
+void lx_each64(legal *l, ac_inst i, lx_pair d, lx_pair a, lx_pair b); /* And, Or, Not of both words */
+void lx_add64(legal *l, lx_pair a, lx_pair b);                        /* a += b */
+void lx_sub64(legal *l, lx_pair a, lx_pair b);                        /* a -= b */
+void lx_mul64(legal *l, lx_pair a, lx_pair b);                        /* a *= b; b is overwritten */
 /* legal_cast.c */
 bool lx_convert(legal *l, lv d, lv a, ac_round r);
 /* legal_dtype.c: any element-wise primitive in any dtype. False: there is no such form. */

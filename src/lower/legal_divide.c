@@ -11,13 +11,10 @@
  *   by 0         as by 1: the quotient is a, the remainder 0 */
 #include "lower/legal.h"
 
-typedef struct {
-  bool remainder, floor, scalar, reverse;
-} kind;
-static bool kind_of(const char *name, kind *k) {
+bool lx_quotient_of(const char *name, lx_quotient *k) {
   static const struct {
     const char *name;
-    kind k;
+    lx_quotient k;
   } rows[] = {{"vdiv", {false, false, false, false}},           {"vdiv_scalar", {false, false, true, false}},
               {"vrdiv_scalar", {false, false, true, true}},     {"vfmod", {true, false, false, false}},
               {"vfmod_scalar", {true, false, true, false}},     {"vfloordiv", {false, true, false, false}},
@@ -75,7 +72,7 @@ static void sign(legal *l, lv d, lv a) {
   lx_i(l, AC_I_ADDS, d, d, 1);
 }
 
-static void divide_signed(legal *l, kind k, lv d, lv a, lv b) {
+static void divide_signed(legal *l, lx_quotient k, lv d, lv a, lv b) {
   lv q = lx_tmp(l, AC_I32), r = lx_tmp(l, AC_I32), n = lx_tmp(l, AC_I32);
   minus_magnitude(l, r, a);
   minus_magnitude(l, n, b);
@@ -101,7 +98,7 @@ static void divide_signed(legal *l, kind k, lv d, lv a, lv b) {
   lx_2(l, AC_I_ADD, d, q, t);
 }
 
-static void divide_unsigned(legal *l, kind k, lv d, lv a, lv b) {
+static void divide_unsigned(legal *l, lx_quotient k, lv d, lv a, lv b) {
   lv q = lx_tmp(l, AC_I32), r = lx_tmp(l, AC_I32), n = lx_tmp(l, AC_I32), half = lx_tmp(l, AC_I32);
   lv t = q, u = r;
   lx_i(l, AC_I_SHR, lx_as(t, AC_U32), lx_as(b, AC_U32),
@@ -150,8 +147,8 @@ static lv widened(legal *l, const lx_args *x, lv v, bool number) {
 }
 
 bool lx_divide(legal *l, const char *name, const lx_args *x) {
-  kind k;
-  if (!kind_of(name, &k)) return false;
+  lx_quotient k;
+  if (!lx_quotient_of(name, &k)) return false;
   ac_dtype d = x->d.d;
   bool wide = ac_dtypes[d].bytes == 4;
   lv a = widened(l, x, x->a, k.scalar && k.reverse),

@@ -49,7 +49,7 @@ void lx_join64(legal *l, lv d, lx_pair p) {
 
 /* ---- 64 bits as pairs ---- */
 
-static void each(legal *l, ac_inst i, lx_pair d, lx_pair a, lx_pair b) {
+void lx_each64(legal *l, ac_inst i, lx_pair d, lx_pair a, lx_pair b) {
   lx_bits(l, i, d.lo, a.lo, b.lo);
   lx_bits(l, i, d.hi, a.hi, b.hi);
 }
@@ -62,7 +62,7 @@ static void top_bit(legal *l, lv v) {
   lx_i(l, AC_I_SHR, lx_as(v, AC_U32), lx_as(v, AC_U32), 31);
 }
 /* a += b */
-static void add(legal *l, lx_pair a, lx_pair b) {
+void lx_add64(legal *l, lx_pair a, lx_pair b) {
   int mark = l->reg;
   lv s = lx_tmp(l, AC_I32), t = lx_tmp(l, AC_I32), u = lx_tmp(l, AC_I32);
   lx_2(l, AC_I_ADD, s, a.lo, b.lo);
@@ -78,12 +78,12 @@ static void add(legal *l, lx_pair a, lx_pair b) {
   l->reg = mark;
 }
 static void not64(legal *l, lx_pair a) {
-  each(l, AC_I_NOT, a, a, a);
+  lx_each64(l, AC_I_NOT, a, a, a);
 }
 /* a -= b */
-static void sub(legal *l, lx_pair a, lx_pair b) {
+void lx_sub64(legal *l, lx_pair a, lx_pair b) {
   not64(l, a);
-  add(l, a, b);
+  lx_add64(l, a, b);
   not64(l, a);
 }
 
@@ -93,7 +93,7 @@ static void halves(legal *l, lv v, lv lo, lv hi) {
   lx_i(l, AC_I_SHR, lx_as(hi, AC_U32), lx_as(v, AC_U32), 16);
 }
 /* a *= b; b is overwritten */
-static void mul(legal *l, lx_pair a, lx_pair b) {
+void lx_mul64(legal *l, lx_pair a, lx_pair b) {
   int mark = l->reg;
   lv a0 = lx_tmp(l, AC_I32), a1 = lx_tmp(l, AC_I32), b0 = lx_tmp(l, AC_I32), b1 = lx_tmp(l, AC_I32),
      t = lx_tmp(l, AC_I32);
@@ -126,7 +126,7 @@ static void less(legal *l, lv t, lx_pair a, lx_pair b) {
   lv u = lx_tmp(l, AC_I32), ah = lx_tmp(l, AC_I32);
   xor32(l, t, a.hi, b.hi);
   lx_i(l, AC_I_ADDS, ah, a.hi, 0);
-  sub(l, a, b);
+  lx_sub64(l, a, b);
   xor32(l, u, a.hi, ah);
   lx_bits(l, AC_I_AND, t, t, u);
   xor32(l, t, t, a.hi);
@@ -136,7 +136,7 @@ static void less(legal *l, lv t, lx_pair a, lx_pair b) {
 
 /* ---- scalars ---- */
 
-static lx_pair filled(legal *l, ac_aexpr *s) {
+lx_pair lx_filled64(legal *l, ac_aexpr *s) {
   ac_arena *a = l->c->a;
   lx_pair p = lx_pair_tmp(l);
   int64_t v;
@@ -191,7 +191,7 @@ static void shift(legal *l, lx_pair p, ac_aexpr *s, bool right) {
 static bool compare(legal *l, const char *name, const lx_args *x) {
   bool scalar = lx_is(name, "vcompare_scalar");
   if (!scalar && !lx_is(name, "vcompare")) return false;
-  lx_pair a = lx_split64(l, x->a), b = scalar ? filled(l, x->s) : lx_split64(l, x->b);
+  lx_pair a = lx_split64(l, x->a), b = scalar ? lx_filled64(l, x->s) : lx_split64(l, x->b);
   lv t = lx_tmp(l, AC_I32);
   bool swap = x->cmp == AC_CMP_GT || x->cmp == AC_CMP_LE;
   if (x->cmp == AC_CMP_EQ || x->cmp == AC_CMP_NE) {
@@ -232,19 +232,19 @@ static void indices(legal *l, const lx_args *x, lx_pair *p) {
   *p = lx_pair_tmp(l);
   lx_iota(l, p->lo, l->first ? l->first : lx_int(l, 0), 1);
   lx_fill(l, p->hi, lx_int(l, 0));
-  mul(l, *p, filled(l, x->s2));
-  add(l, *p, filled(l, x->s));
+  lx_mul64(l, *p, lx_filled64(l, x->s2));
+  lx_add64(l, *p, lx_filled64(l, x->s));
 }
 
 /* The primitive on pairs; p is the first source and becomes the result. */
 static bool on_pairs(legal *l, const char *name, const lx_args *x, lx_pair p) {
   lx_pair b;
   if (lx_is(name, "vneg") || lx_is(name, "vabs")) {
-    b = filled(l, lx_int(l, -1)); /* -a is ~(-1 + a) */
-    add(l, b, p);
+    b = lx_filled64(l, lx_int(l, -1)); /* -a is ~(-1 + a) */
+    lx_add64(l, b, p);
     not64(l, b);
     if (lx_is(name, "vneg")) {
-      each(l, AC_I_OR, p, b, b);
+      lx_each64(l, AC_I_OR, p, b, b);
       return true;
     }
     extreme(l, p, b, true);
@@ -252,42 +252,42 @@ static bool on_pairs(legal *l, const char *name, const lx_args *x, lx_pair p) {
   }
   if (lx_is(name, "vadd_scalar") || lx_is(name, "vsub_scalar") || lx_is(name, "vmul_scalar") ||
       lx_is(name, "vmax_scalar") || lx_is(name, "vmin_scalar")) {
-    b = filled(l, x->s);
+    b = lx_filled64(l, x->s);
   } else if (lx_is(name, "vrelu")) {
-    extreme(l, p, filled(l, lx_int(l, 0)), true);
+    extreme(l, p, lx_filled64(l, lx_int(l, 0)), true);
     return true;
   } else if (lx_is(name, "vclamp")) {
     int mark = l->reg;
-    extreme(l, p, filled(l, x->s), true);
+    extreme(l, p, lx_filled64(l, x->s), true);
     l->reg = mark;
-    extreme(l, p, filled(l, x->s2), false);
+    extreme(l, p, lx_filled64(l, x->s2), false);
     return true;
   } else if (lx_is(name, "vrsub_scalar")) {
-    b = filled(l, x->s);
-    sub(l, b, p);
-    each(l, AC_I_OR, p, b, b);
+    b = lx_filled64(l, x->s);
+    lx_sub64(l, b, p);
+    lx_each64(l, AC_I_OR, p, b, b);
     return true;
   } else if (lx_is(name, "vsquare")) {
     b = lx_pair_tmp(l);
-    each(l, AC_I_OR, b, p, p);
+    lx_each64(l, AC_I_OR, b, p, p);
   } else if (lx_is(name, "vshl_scalar") || lx_is(name, "vshr_scalar")) {
     shift(l, p, x->s, lx_is(name, "vshr_scalar"));
     return true;
   } else if (lx_is(name, "vaxpy") || lx_is(name, "vmul_add")) {
     int mark = l->reg;
-    mul(l, p, lx_is(name, "vaxpy") ? filled(l, x->s) : lx_split64(l, x->b));
+    lx_mul64(l, p, lx_is(name, "vaxpy") ? lx_filled64(l, x->s) : lx_split64(l, x->b));
     l->reg = mark;
-    add(l, p, lx_split64(l, x->d));
+    lx_add64(l, p, lx_split64(l, x->d));
     return true;
   } else {
     b = lx_split64(l, x->b);
   }
   if (lx_is(name, "vadd") || lx_is(name, "vadd_scalar"))
-    add(l, p, b);
+    lx_add64(l, p, b);
   else if (lx_is(name, "vsub") || lx_is(name, "vsub_scalar"))
-    sub(l, p, b);
+    lx_sub64(l, p, b);
   else if (lx_is(name, "vmul") || lx_is(name, "vmul_scalar") || lx_is(name, "vsquare"))
-    mul(l, p, b);
+    lx_mul64(l, p, b);
   else if (lx_is(name, "vmax") || lx_is(name, "vmax_scalar"))
     extreme(l, p, b, true);
   else if (lx_is(name, "vmin") || lx_is(name, "vmin_scalar"))
@@ -316,7 +316,7 @@ bool lx_int64_recipe(legal *l, const char *name, const lx_args *x) {
     return true;
   }
   if (lx_is(name, "duplicate")) {
-    lx_join64(l, x->d, filled(l, x->s));
+    lx_join64(l, x->d, lx_filled64(l, x->s));
     return true;
   }
   if (lx_is(name, "iota")) {
@@ -326,11 +326,12 @@ bool lx_int64_recipe(legal *l, const char *name, const lx_args *x) {
     return true;
   }
   if (lx_is(name, "vselect") || lx_is(name, "vselect_scalar")) {
-    lx_pair a = lx_split64(l, x->a), b = lx_is(name, "vselect") ? lx_split64(l, x->b) : filled(l, x->s);
+    lx_pair a = lx_split64(l, x->a), b = lx_is(name, "vselect") ? lx_split64(l, x->b) : lx_filled64(l, x->s);
     choose(l, a, x->m, a, b);
     lx_join64(l, x->d, a);
     return true;
   }
+  if (lx_divide64(l, name, x)) return true;
   for (size_t i = 0; i < AC_COUNT(paired); i++)
     if (lx_is(name, paired[i])) {
       lx_pair p = lx_split64(l, x->a);

@@ -1,7 +1,7 @@
 /* Pass "legalise": composed primitives, and dtypes that an instruction does not have, become instructions; reductions get a work tensor
  * of their own where the program's cannot serve; a UB-to-UB copy of any count becomes exact vector instructions.
  *
- * The recipes and their formulas are in legal_float.c, legal_int.c, legal_int64.c, legal_cast.c; legal_dtype.c chooses among them. Work
+ * The recipes and their formulas are in legal_float.c, legal_int.c, legal_int64.c, legal_divide.c, legal_divide64.c, legal_cast.c; legal_dtype.c chooses among them. Work
  * is done in pieces, so that scratch does not grow with the tile: one buffer of registers a kernel, at most AC_SCRATCH_BYTES. */
 #include "lower/legal.h"
 

@@ -1,5 +1,5 @@
 /* Expansions on integers, in their own dtypes: exact, and wrapping as PyTorch's. Division rounds as asked; by zero PyTorch raises an
- * error, and the quotient is that by 1 here (docs/craft.md, tl.vdiv). 64-bit integers are not divided. */
+ * error, and the quotient is that by 1 here (docs/craft.md, tl.vdiv). */
 #include "plan/expand.h"
 
 #include <math.h>
@@ -59,7 +59,6 @@ static const binary binaries[] = {{AC_G_ADD, "vadd", "vadd_scalar", true, false}
                                   {AC_G_FMOD, "vfmod", NULL, false, true}};
 
 static pv divide(vir *v, pl_ex *e, const char *prim) {
-  if (e->out == AC_I64) return pl_none(e, "64-bit integers are not divided");
   if (e->in[1].kind == PV_NUM && e->in[1].num == 0) return pl_none(e, "it divides by zero");
   return two(v, prim, NULL, false, as(v, e->in[0], e->out), as(v, e->in[1], e->out), e->out);
 }

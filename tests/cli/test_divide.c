@@ -1,6 +1,7 @@
 /* Division of integers: every pair of bytes, and of wider ints the values where an estimated quotient would be one off; also with the
- * chip's instructions moved to their error bounds. */
+ * chip's instructions moved to their error bounds, and of int64 in plain C. */
 #include "elements.h"
+#include "plainc_support.h"
 
 typedef struct {
   const char *name;
@@ -14,9 +15,10 @@ static int64_t wrap(ac_dtype d, int64_t v) {
   ac_store_int(d, &cell, 0, v);
   return ac_load_int(d, &cell, 0);
 }
-/* In 64 bits, where nothing overflows. By 0 as by 1. */
+/* In 64 bits. By 0 as by 1. */
 static int64_t reference(const form *f, ac_dtype d, int64_t x, int64_t y) {
   if (!y) y = 1;
+  if (y == -1) return f->remainder ? 0 : wrap(d, (int64_t)(0 - (uint64_t)x)); /* the lowest wraps */
   int64_t q = x / y, r = x % y;
   bool down = f->floor && r && (r < 0) != (y < 0);
   return wrap(d, f->remainder ? r + (down ? y : 0) : q - down);
@@ -28,14 +30,17 @@ static int64_t value(ac_dtype d, uint64_t i, int64_t divisor) {
   z ^= z >> 29, z *= 0x94d049bb133111ebull, z ^= z >> 32;
   int64_t near = (int64_t)(z >> 8 & 3) - 1, bits = 8 * ac_dtypes[d].bytes;
   switch (z & 7) {
-  case 0: return wrap(d, ((int64_t)1 << (z >> 16) % (uint64_t)bits) + near);
-  case 1: return wrap(d, -((int64_t)1 << (z >> 16) % (uint64_t)bits) + near);
+  case 0: return wrap(d, (int64_t)(((uint64_t)1 << (z >> 16) % (uint64_t)bits) + (uint64_t)near));
+  case 1: return wrap(d, (int64_t)((uint64_t)near - ((uint64_t)1 << (z >> 16) % (uint64_t)bits)));
   case 2: return wrap(d, (int64_t)(z >> 40) % 5 - 2);
   case 3:
   case 4:
   case 5:
-    return divisor ? wrap(d, (int64_t)((uint64_t)divisor * (z >> 20 & 0xfffff)) + near) : wrap(d, (int64_t)(z >> 12));
-  default: return wrap(d, (int64_t)(z >> 12) >> (z >> 3 & 31));
+    return divisor ? wrap(d, (int64_t)((uint64_t)divisor * (z >> 20 & 0xfffff) + (uint64_t)near))
+                   : wrap(d, (int64_t)(z >> 12));
+  default:
+    if (bits == 64) return (int64_t)(z * 0xd1342543de82ef95ull) >> (z >> 3 & 63);
+    return wrap(d, (int64_t)(z >> 12) >> (z >> 3 & 31));
   }
 }
 
@@ -80,7 +85,7 @@ static void check_form(const form *f, ac_dtype d, ac_perturb perturb) {
   free_args(&t.x);
 }
 
-static const ac_dtype dtypes[] = {AC_I8, AC_U8, AC_I16, AC_U16, AC_I32, AC_U32};
+static const ac_dtype dtypes[] = {AC_I8, AC_U8, AC_I16, AC_U16, AC_I32, AC_U32, AC_I64};
 
 static void exact(void **s) {
   (void)s;
@@ -96,40 +101,95 @@ static void within_bounds(void **s) {
     for (size_t f = 0; f < AC_COUNT(forms); f++) {
       check_form(&forms[f], AC_I32, ways[w]);
       check_form(&forms[f], AC_U32, ways[w]);
+      check_form(&forms[f], AC_I64, ways[w]);
     }
 }
 
-/* By numbers of the program, 0 and the ends among them. */
+/* By a number of the program; `reverse`: of it. */
+static void check_scalar(const char *name, const form *f, ac_dtype d, int64_t by, bool reverse) {
+  enum { N = 1003 };
+  char *text = el_program(b.a, &(element){.name = name, .d = d, .to = d, .s = 77}, 0), *at = strstr(text, ", 77");
+  text = ac_sprintf(b.a, "%.*s, %lld%s", (int)(at - text), text, (long long)by, at + 4);
+  const ac_program *p = lowered(&b, "one.craft", text);
+  ac_shape shape = {.rank = 1, .dim = {N}};
+  data t = {.n = N};
+  add_tensor(&t.x, "a", d, &shape, false);
+  add_tensor(&t.x, "b", d, &shape, false);
+  add_tensor(&t.x, "m", AC_F32, &shape, false);
+  add_tensor(&t.x, "y", d, &shape, true);
+  for (int64_t i = 0; i < N; i++) {
+    ac_store_int(d, t.x.t[0].data, i, value(d, (uint64_t)i, by));
+    ac_store_int(d, t.x.t[1].data, i, 0);
+    ac_store(AC_F32, t.x.t[2].data, i, 1);
+  }
+  run_form(f, p, &t, d, AC_PERTURB_NONE);
+  for (int64_t i = 0; i < N; i++) {
+    int64_t x = ac_load_int(d, t.x.t[0].data, i);
+    assert_int_equal(ac_load_int(d, t.x.t[3].data, i), reverse ? reference(f, d, by, x) : reference(f, d, x, by));
+  }
+  free_args(&t.x);
+}
+
+/* 0 and the ends among them. The lowest int64 is no literal: its digits alone are too many. */
 static void scalars(void **s) {
   (void)s;
-  static const double by[] = {0, 1, -1, 7, -7, 100, 32767, -32768, 2147483647.0, -2147483648.0};
-  for (size_t f = 0; f < AC_COUNT(forms); f++)
-    for (size_t k = 0; k < AC_COUNT(by); k++) {
-      enum { N = 1003 };
-      element e = {.name = ac_sprintf(b.a, "%s_scalar", forms[f].name), .d = AC_I32, .to = AC_I32, .s = by[k]};
-      const ac_program *p = lowered(&b, "one.craft", el_program(b.a, &e, 0));
-      ac_shape shape = {.rank = 1, .dim = {N}};
-      data t = {.n = N};
-      add_tensor(&t.x, "a", AC_I32, &shape, false);
-      add_tensor(&t.x, "b", AC_I32, &shape, false);
-      add_tensor(&t.x, "m", AC_F32, &shape, false);
-      add_tensor(&t.x, "y", AC_I32, &shape, true);
-      for (int64_t i = 0; i < N; i++) {
-        ac_store_int(AC_I32, t.x.t[0].data, i, value(AC_I32, (uint64_t)i, (int64_t)by[k]));
-        ac_store_int(AC_I32, t.x.t[1].data, i, 0);
-        ac_store(AC_F32, t.x.t[2].data, i, 1);
-      }
-      run_form(&forms[f], p, &t, AC_I32, AC_PERTURB_NONE);
-      for (int64_t i = 0; i < N; i++) {
-        int64_t x = ac_load_int(AC_I32, t.x.t[0].data, i);
-        assert_int_equal(ac_load_int(AC_I32, t.x.t[3].data, i), reference(&forms[f], AC_I32, x, (int64_t)by[k]));
-      }
-      free_args(&t.x);
+  static const int64_t by[] = {0, 1, -1, 7, -7, 100, 32767, -32768, INT32_MAX, INT32_MIN},
+                       far[] = {0,
+                                1,
+                                -1,
+                                -7,
+                                1000000007,
+                                (int64_t)1 << 31,
+                                -((int64_t)1 << 32),
+                                INT64_MAX,
+                                -INT64_MAX,
+                                (int64_t)1 << 62,
+                                0x123456789abcdef};
+  for (size_t f = 0; f < AC_COUNT(forms); f++) {
+    const char *name = ac_sprintf(b.a, "%s_scalar", forms[f].name);
+    for (size_t k = 0; k < AC_COUNT(by); k++) check_scalar(name, &forms[f], AC_I32, by[k], false);
+    for (size_t k = 0; k < AC_COUNT(far); k++) check_scalar(name, &forms[f], AC_I64, far[k], false);
+  }
+  for (size_t k = 0; k < AC_COUNT(far); k++) check_scalar("vrdiv_scalar", &forms[0], AC_I64, far[k], true);
+}
+
+/* int64 in plain C gives the simulator's bits. */
+static void in_plain_c(void **s) {
+  (void)s;
+  enum { N = 4099 };
+  plain_program list[AC_COUNT(forms)] = {0};
+  for (size_t f = 0; f < AC_COUNT(forms); f++) {
+    list[f].name = forms[f].name;
+    list[f].text = el_program(b.a, &(element){.name = forms[f].name, .d = AC_I64, .to = AC_I64}, 0);
+    assert_true(plain_lower(b.a, &list[f], (int)f, &b.d));
+  }
+  const char *broken = plain_build(&b, list, AC_COUNT(forms), "-O1");
+  if (broken) failed("the C form", "%s", broken);
+  for (size_t f = 0; f < AC_COUNT(forms); f++) {
+    args x = {0};
+    char *message;
+    ac_shape shape = {.rank = 1, .dim = {N}};
+    add_tensor(&x, "a", AC_I64, &shape, false);
+    add_tensor(&x, "b", AC_I64, &shape, false);
+    add_tensor(&x, "m", AC_F32, &shape, false);
+    add_tensor(&x, "y", AC_I64, &shape, true);
+    for (int64_t i = 0; i < N; i++) {
+      int64_t y = value(AC_I64, (uint64_t)i * 2, 0);
+      ac_store_int(AC_I64, x.t[0].data, i, value(AC_I64, (uint64_t)i * 2 + 1, y));
+      ac_store_int(AC_I64, x.t[1].data, i, y);
+      ac_store(AC_F32, x.t[2].data, i, 1);
     }
+    if (plain_compare(&b, &list[f], &x, 0, &message) != PLAIN_SAME) failed(list[f].text, "%s", message);
+    for (int64_t i = 0; i < N; i++)
+      assert_int_equal(
+          ac_load_int(AC_I64, x.t[3].data, i),
+          reference(&forms[f], AC_I64, ac_load_int(AC_I64, x.t[0].data, i), ac_load_int(AC_I64, x.t[1].data, i)));
+    free_args(&x);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(exact), cmocka_unit_test(within_bounds),
-                                     cmocka_unit_test(scalars)};
+                                     cmocka_unit_test(scalars), cmocka_unit_test(in_plain_c)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -114,10 +114,14 @@ static int64_t as_dtype(ac_dtype d, int64_t v) {
 static bool divides(const char *n) {
   return strstr(n, "div") || strstr(n, "mod");
 }
-/* In 64 bits, where no quotient of the narrower dtypes overflows. By 0 as by 1. */
+/* In 64 bits. By 0 as by 1. */
 static int64_t quotient(const char *n, int64_t x, int64_t y) {
-  if (is_name(n, "vrdiv_scalar")) return x ? y / x : y;
+  if (is_name(n, "vrdiv_scalar")) {
+    int64_t t = x;
+    x = y, y = t;
+  }
   if (!y) y = 1;
+  if (y == -1) return strstr(n, "mod") ? 0 : (int64_t)(0 - (uint64_t)x); /* the lowest wraps */
   int64_t q = x / y, r = x % y;
   bool down =
       (is_name(n, "vmod") || is_name(n, "vmod_scalar") || !strncmp(n, "vfloordiv", 9)) && r && (r < 0) != (y < 0);

@@ -257,6 +257,14 @@ static void masks_and_integers(void **state) {
   plan_text(w);
   world_free(w);
 
+  w = world_new("quotients");
+  x = tensor(w, "x", AC_I64, 2, DIMS(7, 9));
+  y = tensor(w, "y", AC_I64, 2, DIMS(7, 9));
+  out(w, "quotient", bin(w, AC_G_FLOOR_DIVIDE, x, y));
+  out(w, "rest", bin(w, AC_G_REMAINDER, x, y));
+  has(plan_text(w), "tl.vfloordiv(");
+  world_free(w);
+
   w = world_new("clamped");
   x = tensor(w, "x", AC_F32, 2, DIMS(7, 9));
   out(w, "y", apply(w, AC_G_CLAMP, 3, (ac_arg[]){at(x), at(c(w, -1)), at(c(w, 1))}));
@@ -332,12 +340,6 @@ static void refusals(void **state) {
   x = tensor(w, "x", AC_F64, 2, DIMS(6, 8));
   out(w, "z", un(w, AC_G_EXP, x));
   refused(w, "x", "float64", 0);
-  world_free(w);
-
-  w = world_new("m");
-  x = tensor(w, "x", AC_I64, 2, DIMS(6, 8));
-  out(w, "z", bin(w, AC_G_FLOOR_DIVIDE, x, x));
-  refused(w, "floor_divide", "64-bit", 0);
   world_free(w);
 
   w = world_new("m");

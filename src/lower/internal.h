@@ -132,6 +132,8 @@ ac_linfo *ac_lower_info(ac_lkernel *k, const ac_cbuffer *b);
 
 /* Drops axes of one element and merges axes that follow each other without a gap; true if at most one is left. */
 bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge);
+/* widths.c: tiles of several axes that share a buffer, or buffers that calls join, have inner lengths that are not proved alike. */
+bool ac_lower_widths_differ(ac_lower_ctx *c, ac_lkernel *k);
 
 /* phases.c: several launches on one path. `late`: something launches or refuses after a launch. */
 bool ac_lower_phased(ac_lower_ctx *c, const ac_cfunc *host);

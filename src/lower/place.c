@@ -565,7 +565,7 @@ bool ac_lower_place(ac_lower_ctx *c) {
     mark(k, k->fn->body);
     touch t = {.all = AC_NEW_N(c->a, int, k->infos.len + 1)};
     touch_list(k->fn->body, &t);
-    k->pitched = parts(k->fn->body) || gapped(c, k, k->fn->body);
+    k->pitched = parts(k->fn->body) || gapped(c, k, k->fn->body) || ac_lower_widths_differ(c, k);
     for (size_t i = 0; i < k->infos.len; i++) {
       ac_aexpr *row = NULL, *dims[4] = {0}, *e = capacity(c, k, k->infos.data[i].b, &row, dims);
       if (!e) return false;

@@ -1,5 +1,5 @@
 /* Loads with a pad value, into whole buffers and into parts: what is filled and what around it stays, in the simulator (without hazard),
- * in plain C and, one program, compiled. */
+ * in plain C and, one program, compiled. And stores of parts of rows. */
 #include "plainc_support.h"
 
 /* Element (i, j) of the 2-D result of the 1000 r + c counted input; r, c: the input's sizes. */
@@ -158,8 +158,35 @@ static void in_place(void **state) {
   free_args(&x);
 }
 
+/* The rows that are stored are shorter than those that were loaded: in UB there is a gap between them, though none in global memory. */
+static void narrower(void **state) {
+  (void)state;
+  plain_program p = {.name = "narrower",
+                     .text = "@ascend_kernel\ndef k(x, y, rows, cols):\n    b = tl.alloc_ub((4, 16), tl.float32)\n"
+                             "    o = tl.alloc_ub((4, 16), tl.float32)\n"
+                             "    with tl.copyin():\n        tl.load(x + " WHOLE ", b)\n"
+                             "    with tl.compute():\n        tl.vmul(o, b, 3)\n    with tl.copyout():\n"
+                             "        tl.store(y + tl.arange(0, rows)[:, None] * (cols - 1) + "
+                             "tl.arange(0, cols - 1)[None, :], o)\n\n\n"
+                             "def host(x, y: tl.out[x.shape[0], x.shape[1] - 1]):\n    rows, cols = x.shape\n"
+                             "    if rows > 4 or cols < 2 or cols > 16:\n        tl.refuse(\"too large\")\n"
+                             "    k[1](x, y, rows, cols)\n"};
+  args x = {0};
+  char *message;
+  ac_shape s = {.rank = 2, .dim = {4, 9}}, o = {.rank = 2, .dim = {4, 8}};
+  assert_true(plain_lower(b.a, &p, 0, &b.d));
+  assert_null(plain_build(&b, &p, 1, "-O1"));
+  add_tensor(&x, "x", AC_F32, &s, false);
+  add_tensor(&x, "y", AC_F32, &o, true);
+  for (int64_t i = 0; i < 36; i++) put(&x.t[0], i, (double)i);
+  if (plain_compare(&b, &p, &x, 0, &message) != PLAIN_SAME) failed(p.text, "%s", message);
+  for (int64_t i = 0; i < 32; i++) assert_true(at(&x.t[1], i) == 3.0 * (double)(i / 8 * 9 + i % 8));
+  free_args(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(parts, setup, teardown),
-                                     cmocka_unit_test_setup_teardown(in_place, setup, teardown)};
+                                     cmocka_unit_test_setup_teardown(in_place, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(narrower, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,7 @@ static void host(pl_ctx *p, void *self) {
   chain_checks(&g->c);
   pl_note(p, "Tiling: up to %d columns, and as many rows of them as make %lld elements.", WIDTH, (long long)g->tile);
   pl_let(p, "width", "min(%d, max(%d, tl.align_up(cols, %d)))", WIDTH, LINE, LINE);
-  pl_let(p, "at_once", "%lld // width", (long long)g->tile);
+  pl_let(p, "at_once", "max(1, min(%lld // width, reps))", (long long)g->tile);
   pl_let(p, "parts", "max(1, tl.cdiv(cols, width))");
   pl_let(p, "units", "min(outer, outer * cols) * parts");
   pl_note(p, "Core partitioning: blocks of columns; where those are few, shares of the rows, of four tiles at least, "

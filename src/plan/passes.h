@@ -44,9 +44,8 @@ typedef struct {
   int lanes; /* their group; -1 when there is none */
   bool *live, *constant;
   const char **home, **acc, **text; /* by register: buffers and scalars of what has one value a unit */
-  const char *
-      *here;    /* by register: what a sum has come to in the repetitions at hand; NULL: it goes on in acc or home */
-  bool *wanted; /* by register: read by another part */
+  const char **here; /* by register: a sum over the repetitions at hand; NULL: it goes on in acc or home */
+  bool *wanted;      /* by register: read by another part */
   bool *text_wanted;
   AC_VEC(kbuf) bufs;
   AC_VEC(int) temps;                                             /* buffers that parts share */

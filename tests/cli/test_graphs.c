@@ -384,7 +384,10 @@ static void run_ints(world *w, const char *name, bool nonzero) {
   for (size_t i = 0; i < w->g->inputs.len; i++)
     if (ac_dtypes[x.t[i].dtype].cls != AC_FLOATING) fill_ints(&x.t[i], i + 1, nonzero && i);
   ac_sim_result r = {0};
-  assert_true(ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d));
+  if (!ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d)) {
+    ac_diags_print(&b.d, stderr, false);
+    fail_msg("%s does not run", name);
+  }
   if (r.faults.len) fail_msg("%s: %s", name, r.faults.data[0].message);
   const void *in[4];
   for (size_t i = 0; i < w->g->inputs.len; i++) in[i] = x.t[i].data;
@@ -481,7 +484,10 @@ static void one_graph(world *w, double tolerance, const char *name) {
   args x;
   graph_args(w->g, AC_VALUES_NORMAL, &x);
   ac_sim_result r = {0};
-  assert_true(ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d));
+  if (!ac_sim_run_program(b.a, p, w->chip, x.t, x.n, NULL, 0, &(ac_sim_opts){.threads = 1}, &r, &b.d)) {
+    ac_diags_print(&b.d, stderr, false);
+    fail_msg("%s does not run", name);
+  }
   if (r.faults.len) fail_msg("%s: %s", name, r.faults.data[0].message);
   compare_within(tolerance, w->g, &x, 0, name);
   free_args(&x);
@@ -491,7 +497,7 @@ static void one_graph(world *w, double tolerance, const char *name) {
 /* Added up one after another, 300,001 numbers are off by more than what is allowed. */
 static void long_sums_agree(void **state) {
   (void)state;
-  static const int64_t shapes[][3] = {{1, 300001, 3}, {3, 1, 257}, {20011, 3, 7}};
+  static const int64_t shapes[][3] = {{1, 300001, 3}, {3, 1, 257}, {2003, 3, 7}};
   for (size_t k = 0; k < AC_COUNT(shapes) * 2; k++) {
     world *w = world_new("sums");
     ac_value *x = tensor(w, "x", AC_F32, 3, shapes[k / 2]);

@@ -222,7 +222,7 @@ static void repeats(ac_cpp *t, const ac_astmt *s) {
   const char *repeat = byte_of(t, p->repeat, "uint8_t");
   ac_buf o;
   ac_buf_init(&o, t->a);
-  ac_printf(&o, "AscendC::%s(", i->asc);
+  ac_printf(&o, i->form == AC_FORM_TURN ? "AcTurn(" : "AscendC::%s(", i->asc);
   ac_dtype d = ac_operand_dtype(t->k, &s->ops[0]);
   for (int n = 0; n < s->n_ops; n++)
     ac_printf(&o, "%s%s", n ? ", " : "",
@@ -250,6 +250,10 @@ static void repeats(ac_cpp *t, const ac_astmt *s) {
     ac_printf(&o, ", %s, %s, %s, 1, %s%s", byte_of(t, p->mask, "int32_t"), byte_of(t, p->repeat, "int32_t"),
               byte_of(t, p->dst, "int32_t"), byte_of(t, p->a, "int32_t"),
               s->inst == AC_I_WHOLE_SUM ? "" : ", AscendC::ReduceOrder::ORDER_ONLY_VALUE");
+    break;
+  case AC_FORM_TURN:
+    ac_printf(&o, ", %s, %s, %s, %s, %s, %s", ac_cpp_expr(t, p->mask), ac_cpp_expr(t, p->b), repeat,
+              ac_cpp_expr(t, p->dst), ac_cpp_expr(t, p->a), p->mode ? "true" : "false");
     break;
   default: ac_printf(&o, ", %s", byte_of(t, p->repeat, "int32_t")); break; /* AC_FORM_SORT */
   }
@@ -598,6 +602,30 @@ static const struct {
      "    if (n > 0) {\n"
      "        AscendC::GatherMask(dst, src, by, true, static_cast<uint32_t>(n), {1, 1, 8, 8}, kept);\n    }\n"
      "    return static_cast<int64_t>(kept);\n}\n"},
+    {"AcTurn(",
+     "// Transposes up to 16 rows of one block of 32 bytes each, `cols` of their columns; rows of `src` are `from` "
+     "blocks "
+     "apart, those of `dst` `to`.\n"
+     "// The next repeat takes the 16 rows below, or the next block of columns. Columns beyond `cols` go to "
+     "`spare`.\n"
+     "template <typename T>\n"
+     "__aicore__ inline void AcTurn(const AscendC::LocalTensor<T> &dst, const AscendC::LocalTensor<T> &src, const "
+     "AscendC::LocalTensor<T> &spare,\n"
+     "                              int64_t rows, int64_t cols, uint8_t repeat, int64_t to, int64_t from, bool "
+     "across)\n{\n"
+     "    constexpr int64_t block = 32 / sizeof(T);\n    uint64_t dstList[16];\n    uint64_t srcList[16];\n"
+     "    for (int64_t i = 0; i < 16; i++) {\n"
+     "        const int64_t row = sizeof(T) == 4 && rows <= block ? i % block : i; // 4 bytes: half a row fills a "
+     "block\n"
+     "        const int64_t half = sizeof(T) == 4 && rows > block ? i % 2 * block : 0;\n"
+     "        const int64_t col = sizeof(T) == 4 ? i / 2 : i;\n"
+     "        srcList[i] = (uint64_t)src[(row < rows ? row : rows - 1) * from * block].GetPhyAddr();\n"
+     "        dstList[i] = (uint64_t)(col < cols ? dst[col * to * block + half] : spare[half]).GetPhyAddr();\n    }\n"
+     "    AscendC::TransDataTo5HDParams step(false, false, repeat, 0, 0);\n"
+     "    if (repeat > 1) {\n"
+     "        step.dstRepStride = static_cast<uint16_t>(across ? to * block : 16 / block);\n"
+     "        step.srcRepStride = static_cast<uint16_t>(across ? 1 : 16 * from);\n    }\n"
+     "    AscendC::TransDataTo5HD<T>(dstList, srcList, step);\n}\n"},
     {"AcMerge(",
      "// Merges up to four sorted lists of `run` records of 8 bytes, `n` records in all; more than one list.\n"
      "__aicore__ inline void AcMerge(const AscendC::LocalTensor<float> &dst, const AscendC::LocalTensor<float> &src, "

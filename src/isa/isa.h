@@ -113,6 +113,9 @@ typedef enum {
   AC_FORM_BLOCKS, /* (dst, src) repeat: element i of src fills block i of dst, 8 a repeat */
   AC_FORM_WHOLE,  /* (dst, src) mask, repeat, dst in elements, a; mode 2: of a maximum the value alone */
   AC_FORM_TILE,   /* (dst, src): 16 x 16 elements of 2 bytes, transposed */
+  AC_FORM_TURN, /* (dst, src, spare) mask, repeat, dst, a, b: `mask` rows of a block's width, b of their columns, transposed; rows of src
+                   * are `a` blocks apart, those of dst `dst`. mode 0: the next repeat takes the 16 rows below, 1: the next block of columns.
+                   * What columns beyond b become goes to `spare`: 2 blocks, with mode 0 2 a repeat. */
   AC_FORM_SORT, /* (dst, src, numbers) repeat: 32 elements and their numbers to 32 records of 8 bytes, the largest first */
   AC_FORM_MERGE, /* (dst, src, run, count): up to four sorted lists of `run` records, one behind another, `count` in all */
   AC_FORM_PICK, /* (dst, src, pattern or mask tensor, count): the elements it picks out of `count`; var: how many, when named */

@@ -80,6 +80,17 @@ void ac_rows_end(ac_rows *r, ac_ablock *outer);
  * `shape` or lacks the axis `lacks`. Returns the outermost block. */
 ac_ablock *ac_rows_nest(ac_rows *r, const ac_aview *shape, unsigned inside, O *full, O *less, int lacks);
 
+/* ---- transposes ---- */
+/* Elements of 2 or 4 bytes: rows and columns of src, whose rows are `step` elements apart, on blocks of 32 bytes, as those of `to` are
+ * `to_step` apart. `loose`: what lies behind a row of `to` in its last block may be overwritten. Takes scratch 2 and 3. */
+typedef enum {
+  AC_TURN_EITHER, /* as the numbers of rows and columns say */
+  AC_TURN_DOWN,   /* repeats go down the rows */
+  AC_TURN_ACROSS  /* ... across the columns */
+} ac_turn;
+void ac_rows_turn(ac_rows *r, O to, O src, X *to_step, X *step, X *rows, X *cols, ac_turn how, bool loose);
+bool ac_rows_loose(ac_rows *r, const O *o);
+
 /* ---- the primitives ---- */
 void ac_rows_reduce(ac_rows *r, const ac_astmt *s);
 void ac_rows_arg(ac_rows *r, const ac_astmt *s);

@@ -3,6 +3,10 @@
 #include "lower/rows.h"
 
 enum { INDEX = 0, BLOCKS = 1, VALUES = 2, TILE = 3 }; /* scratch */
+enum {
+  TURNS = 64, /* repeats of a transpose whose last columns go to scratch, two blocks a repeat */
+  SHORT = 8   /* repeats of one whose results go to scratch, 512 bytes a repeat */
+};
 enum { ROWS = 240 }; /* of one instruction: at most 255, and whole blocks of 16 elements of 2 bytes */
 
 static int bytes_of(const ac_rows *r, const O *o) {
@@ -116,21 +120,107 @@ static O offsets_of_words(ac_rows *r, const O *index, X *step, X *at, X *m) {
   return ac_rows_as(r, words, AC_U32);
 }
 
-/* Blocks of 16 x 16 elements of 2 bytes: rows together, transposed, rows apart again. */
-static void transpose_blocks(ac_rows *r, O to, O src, const ac_aview *v, X *to_step) {
-  O in = ac_rows_as(r, ac_rows_scratch(r, TILE, xi(r, 256)), AC_I16), out = ac_rows_at(r, in, xi(r, 256));
+/* Transposes blocks of 16 rows, as wide as 32 bytes, with TransDataTo5HD. */
+typedef struct {
+  O to, src;
+  X *to_step, *step; /* elements */
+  X *rows, *cols;    /* of src */
+  int wide;          /* elements of 32 bytes */
+  bool loose;        /* what follows in the last block of a row of `to` is nobody's */
+} turned;
+
+/* h rows, w columns of each repeat, from row i and column j on. */
+static void turn_to(ac_rows *r, const turned *t, O to, X *to_step, X *i, X *j, X *h, X *w, X *repeat, bool across) {
+  O spare = ac_rows_as(r, ac_rows_scratch(r, VALUES, xi(r, TURNS * 16)), ac_rows_dtype(r, &t->src));
+  O from = ac_rows_at(r, t->src, xadd(r, xmul(r, i, t->step), j));
+  ac_astmt *s = ac_rows_inst(r, AC_I_TURN, NULL, 3, to, from, spare);
+  ac_arep *p = ac_rows_rep(r, s, h, repeat, ac_rows_blocks(r, &to, to_step), ac_rows_blocks(r, &t->src, t->step), w);
+  p->mode = across;
+}
+static void turn(ac_rows *r, const turned *t, X *i, X *j, X *h, X *w, X *repeat, bool across) {
+  turn_to(r, t, ac_rows_at(r, t->to, xadd(r, xmul(r, j, t->to_step), i)), t->to_step, i, j, h, w, repeat, across);
+}
+
+/* Fewer rows than 16: what they become is `count` short rows, which go to their place by way of scratch. */
+static void turn_short(ac_rows *r, const turned *t, X *i, X *j, X *h, X *w, X *repeat, X *count) {
+  if (t->loose) {
+    turn(r, t, i, j, h, w, repeat, true);
+    return;
+  }
+  O part = ac_rows_as(r, ac_rows_scratch(r, TILE, xi(r, SHORT * 128)), ac_rows_dtype(r, &t->src));
+  turn_to(r, t, part, xi(r, 16), i, j, h, w, repeat, true);
+  ac_astmt *s = ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, t->to, xadd(r, xmul(r, j, t->to_step), i)), part);
+  ac_rows_rep(r, s, h, count, ac_rows_blocks(r, &t->to, t->to_step), ac_rows_blocks(r, &part, xi(r, 16)), NULL);
+}
+
+/* Repeats go down the rows. */
+static void turn_down(ac_rows *r, const turned *t) {
   X *i, *j;
-  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), v->extent[0], xi(r, 16), &i);
-  ac_rows_for(r, "acColumn", xi(r, 0), v->extent[1], xi(r, 16), &j);
-  X *h = ac_rows_decl(r, "acHigh", xmin(r, xi(r, 16), xsub(r, v->extent[0], i)));
-  X *w = ac_rows_decl(r, "acWide", xmin(r, xi(r, 16), xsub(r, v->extent[1], j)));
-  ac_rows_inst(r, AC_I_DUP, xi(r, 256), 2, in, ac_rows_scalar(xi(r, 0)));
-  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, in, ac_rows_at(r, src, xadd(r, xmul(r, i, v->stride[0]), j))), w,
-              h, xi(r, 1), ac_rows_blocks(r, &src, v->stride[0]), NULL);
-  ac_rows_inst(r, AC_I_TRANS16, xi(r, 256), 2, out, in);
-  ac_rows_rep(r, ac_rows_inst(r, AC_I_ROWS, NULL, 2, ac_rows_at(r, to, xadd(r, xmul(r, j, to_step), i)), out), h, w,
-              ac_rows_blocks(r, &to, to_step), xi(r, 1), NULL);
+  ac_ablock *outer = ac_rows_for(r, "acColumn", xi(r, 0), t->cols, xi(r, t->wide), &j);
+  X *w = ac_rows_decl(r, "acWide", xmin(r, xi(r, t->wide), xsub(r, t->cols, j)));
+  X *whole = ac_rows_decl(r, "acWhole", xover(r, t->rows, 16));
+  ac_ablock *body = ac_rows_for(r, "acRow", xi(r, 0), whole, xi(r, TURNS), &i);
+  turn(r, t, xmul(r, i, xi(r, 16)), j, xi(r, 16), w, xmin(r, xi(r, TURNS), xsub(r, whole, i)), false);
+  ac_rows_end(r, body);
+  X *done = xmul(r, whole, xi(r, 16));
+  body = ac_rows_if(r, xb(r, AC_AE_LT, done, t->rows), NULL);
+  turn_short(r, t, done, j, xsub(r, t->rows, done), w, xi(r, 1), w);
+  ac_rows_end(r, body);
   ac_rows_end(r, outer);
+}
+
+/* Repeats go across the columns: rows from i on, h of them. */
+static void turn_row(ac_rows *r, const turned *t, X *i, X *h, bool full) {
+  X *j, *wide = xi(r, t->wide), *most = xi(r, full || t->loose ? AC_ROWS_REPEATS : SHORT);
+  X *whole = ac_rows_decl(r, "acWhole", xover(r, t->cols, t->wide));
+  ac_ablock *body = ac_rows_for(r, "acColumn", xi(r, 0), whole, most, &j);
+  X *n = ac_rows_decl(r, "acRepeat", xmin(r, most, xsub(r, whole, j)));
+  if (full)
+    turn(r, t, i, xmul(r, j, wide), h, wide, n, true);
+  else
+    turn_short(r, t, i, xmul(r, j, wide), h, wide, n, xmul(r, n, wide));
+  ac_rows_end(r, body);
+  X *done = xmul(r, whole, wide), *left = xsub(r, t->cols, done);
+  body = ac_rows_if(r, xb(r, AC_AE_LT, done, t->cols), NULL);
+  if (full)
+    turn(r, t, i, done, h, left, xi(r, 1), true);
+  else
+    turn_short(r, t, i, done, h, left, xi(r, 1), left);
+  ac_rows_end(r, body);
+}
+static void turn_across(ac_rows *r, const turned *t) {
+  X *i;
+  X *whole = xmul(r, xover(r, t->rows, 16), xi(r, 16));
+  ac_ablock *outer = ac_rows_for(r, "acRow", xi(r, 0), whole, xi(r, 16), &i);
+  turn_row(r, t, i, xi(r, 16), true);
+  ac_rows_end(r, outer);
+  outer = ac_rows_if(r, xb(r, AC_AE_LT, whole, t->rows), NULL);
+  turn_row(r, t, whole, xsub(r, t->rows, whole), false);
+  ac_rows_end(r, outer);
+}
+
+void ac_rows_turn(ac_rows *r, O to, O src, X *to_step, X *step, X *rows, X *cols, ac_turn how, bool loose) {
+  turned t = {to, src, to_step, step, rows, cols, 32 / bytes_of(r, &src), loose};
+  int64_t h, w;
+  bool known_h = ac_ae_const(rows, &h), known_w = ac_ae_const(cols, &w);
+  if (known_h && known_w && how == AC_TURN_EITHER) how = h >= w ? AC_TURN_DOWN : AC_TURN_ACROSS;
+  if (how != AC_TURN_EITHER) {
+    (how == AC_TURN_DOWN ? turn_down : turn_across)(r, &t);
+    return;
+  }
+  ac_astmt *s;
+  ac_ablock *outer = ac_rows_if(r, xb(r, AC_AE_GE, rows, cols), &s);
+  turn_down(r, &t);
+  ac_rows_else(r, s);
+  turn_across(r, &t);
+  ac_rows_end(r, outer);
+}
+
+/* Do the rows of an operand with axes end where those of its buffer do, or with a block? */
+bool ac_rows_loose(ac_rows *r, const O *o) {
+  const ac_abuffer *b = &r->k->buffers.data[o->tensor->buffer];
+  X *n = o->nd->extent[o->nd->rank - 1];
+  return (b->rank && ac_ae_equal(n, b->dims[b->rank - 1])) || ac_ae_multiple(n, 32 / bytes_of(r, o));
 }
 
 /* A row of bytes becomes one of halves, or the other way round, exactly. */
@@ -173,8 +263,9 @@ void ac_rows_transpose(ac_rows *r, const ac_astmt *s) {
   const ac_aview *v = src.nd;
   X *rows = v->extent[0], *cols = v->extent[1], *step = v->stride[0], *to_step = to.nd->stride[0], *c, *at;
   int bytes = bytes_of(r, &src);
-  if (bytes == 2) {
-    transpose_blocks(r, lanes_of(r, to, NULL, NULL), lanes_of(r, src, NULL, NULL), v, to_step);
+  if (bytes == 2 || bytes == 4) {
+    ac_rows_turn(r, lanes_of(r, to, NULL, NULL), lanes_of(r, src, NULL, NULL), to_step, step, rows, cols,
+                 AC_TURN_EITHER, ac_rows_loose(r, &to));
     return;
   }
   if (bytes == 1) {
@@ -182,25 +273,14 @@ void ac_rows_transpose(ac_rows *r, const ac_astmt *s) {
     return;
   }
   O words = lanes_of(r, to, NULL, NULL), from = lanes_of(r, src, NULL, NULL);
-  int wide = bytes / 4;
-  X *piece = xi(r, AC_ROWS_PIECE / wide);
+  X *piece = xi(r, AC_ROWS_PIECE / 2);
   ac_ablock *outer = ac_rows_for(r, "acPiece", xi(r, 0), rows, piece, &at);
   X *m = ac_rows_decl(r, "acCount", xmin(r, piece, xsub(r, rows, at)));
-  if (bytes == 8) {
-    O offsets = offsets_of_words(r, NULL, xmul(r, step, xi(r, 8)), at, m);
-    ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
-    ac_rows_inst(r, AC_I_GATHER, xmul(r, m, xi(r, 2)), 4,
-                 ac_rows_at(r, words, xmul(r, xadd(r, xmul(r, c, to_step), at), xi(r, 2))), from, offsets,
-                 ac_rows_scalar(xmul(r, c, xi(r, 8))));
-    ac_rows_end(r, outer);
-    return;
-  }
-  O offsets = ac_rows_as(r, ac_rows_scratch(r, INDEX, xi(r, AC_ROWS_PIECE)), AC_I32);
-  ac_rows_inst(r, AC_I_VECINDEX, m, 2, offsets, ac_rows_scalar(at));
-  ac_rows_inst(r, AC_I_MULS, m, 3, offsets, offsets, ac_rows_scalar(xmul(r, step, xi(r, 4))));
+  O offsets = offsets_of_words(r, NULL, xmul(r, step, xi(r, 8)), at, m);
   ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
-  ac_rows_inst(r, AC_I_GATHER, m, 4, ac_rows_at(r, words, xadd(r, xmul(r, c, to_step), at)), from,
-               ac_rows_as(r, offsets, AC_U32), ac_rows_scalar(xmul(r, c, xi(r, 4))));
+  ac_rows_inst(r, AC_I_GATHER, xmul(r, m, xi(r, 2)), 4,
+               ac_rows_at(r, words, xmul(r, xadd(r, xmul(r, c, to_step), at), xi(r, 2))), from, offsets,
+               ac_rows_scalar(xmul(r, c, xi(r, 8))));
   ac_rows_end(r, outer);
 }
 

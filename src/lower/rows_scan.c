@@ -1,14 +1,15 @@
 /* Prefix sums, products, maxima and minima.
  *
- * Order: one element after another, from the first to the last, or from the last to the first with reverse. Along rows: groups of up to 64
- * rows become lanes; a column is gathered, joined to the running values, kept, and 2,048 kept values at a time go back as parts of rows.
+ * Order: one element after another, from the first to the last, or from the last to the first with reverse. Along rows: groups of up to 128
+ * rows become lanes; 2,048 elements at a time are transposed, each column is joined to the one before it, and they go back the same way.
  * Along another axis: row after row. float16 and bfloat16 run in float32 and each result is rounded once. Integers of one and eight bytes,
  * and unsigned ones, go through the scalar unit. */
 #include "lower/rows.h"
 
 #include <math.h>
 
-enum { KEPT = 0, RUN = 1, COLUMN = 2, PART = 3, FROM = 4, BACK = 5 }; /* scratch */
+enum { KEPT = 0, RUN = 1, COLUMN = 2, TAKEN = 4, WIDE = 5 }; /* scratch; transposes take 2 and 3 */
+enum { LANES = 128 };
 
 typedef struct {
   ac_inst op;
@@ -67,55 +68,65 @@ static void advance(ac_rows *r, const way *w, O keep, O run, O value, X *first, 
   take(r, keep, run, n);
 }
 
-/* `count` rows of n elements, `step` apart; results row after row `to_step` apart. */
-static void along_rows(ac_rows *r, const way *w, O to, O src, X *count, X *step, X *to_step, X *n) {
-  ac_dtype d = ac_rows_dtype(r, &src);
-  int bytes = ac_dtypes[d].bytes, wide = ac_dtypes[w->acc].bytes;
+/* Columns of `lanes` values: kept[c] = value[c] joined with what ran before it, or, exclusive, what ran before it alone. `run` goes on from
+ * piece to piece; `piece` 0: nothing ran yet. */
+static void join_columns(ac_rows *r, const way *w, O kept, O value, O run, X *piece, X *cols, X *lanes) {
+  X *c, *last = turned(r, w, xsub(r, cols, xi(r, 1)), cols), *first = turned(r, w, xi(r, 0), cols);
+  O k0 = ac_rows_at(r, kept, xmul(r, first, lanes)), v0 = ac_rows_at(r, value, xmul(r, first, lanes));
+  if (w->exclusive)
+    take(r, k0, run, lanes);
+  else {
+    ac_astmt *s;
+    ac_ablock *outer = ac_rows_if(r, xb(r, AC_AE_EQ, piece, xi(r, 0)), &s);
+    take(r, k0, v0, lanes);
+    ac_rows_else(r, s);
+    ac_rows_inst(r, w->op, lanes, 3, k0, run, v0);
+    ac_rows_end(r, outer);
+  }
+  ac_ablock *in = ac_rows_for(r, "acColumn", xi(r, 1), cols, xi(r, 1), &c);
+  X *at = turned(r, w, c, cols), *before = turned(r, w, xsub(r, c, xi(r, 1)), cols);
+  O was = ac_rows_at(r, kept, xmul(r, before, lanes));
+  ac_rows_inst(r, w->op, lanes, 3, ac_rows_at(r, kept, xmul(r, at, lanes)), was,
+               ac_rows_at(r, value, xmul(r, w->exclusive ? before : at, lanes)));
+  ac_rows_end(r, in);
+  O end = ac_rows_at(r, kept, xmul(r, last, lanes));
+  if (w->exclusive)
+    ac_rows_inst(r, w->op, lanes, 3, run, end, ac_rows_at(r, value, xmul(r, last, lanes)));
+  else
+    take(r, run, end, lanes);
+}
+
+/* `count` rows of n elements, `step` apart; results row after row `to_step` apart. `loose`: see ac_rows_turn. */
+static void along_rows(ac_rows *r, const way *w, O to, O src, X *count, X *step, X *to_step, X *n, bool loose) {
+  ac_dtype d = ac_rows_dtype(r, &src), bits = ac_dtypes[d].bytes == 4 ? AC_I32 : AC_I16;
+  bool wide = d != w->acc;
   O kept = ac_rows_as(r, ac_rows_scratch(r, KEPT, xi(r, AC_ROWS_PIECE)), w->acc),
-    run = ac_rows_as(r, ac_rows_scratch(r, RUN, xi(r, 64)), w->acc), column = ac_rows_scratch(r, COLUMN, xi(r, 64)),
-    part = ac_rows_as(r, ac_rows_scratch(r, PART, xi(r, 256)), w->acc),
-    from = ac_rows_as(r, ac_rows_scratch(r, FROM, xi(r, 64)), AC_I32),
-    back = ac_rows_as(r, ac_rows_scratch(r, BACK, xi(r, 256)), AC_I32);
-  X *g, *p, *c, *k;
-  ac_ablock *outer = ac_rows_for(r, "acGroup", xi(r, 0), count, xi(r, 64), &g);
-  X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, 64), xsub(r, count, g)));
+    run = ac_rows_as(r, ac_rows_scratch(r, RUN, xi(r, LANES)), w->acc),
+    taken = ac_rows_as(r, ac_rows_scratch(r, TAKEN, xi(r, AC_ROWS_PIECE)), d),
+    value = wide ? ac_rows_as(r, ac_rows_scratch(r, WIDE, xi(r, AC_ROWS_PIECE)), w->acc) : taken;
+  O all = ac_rows_as(r, src, bits), back = ac_rows_as(r, to, bits), turned_in = ac_rows_as(r, taken, bits);
+  X *g, *p;
+  ac_ablock *outer = ac_rows_for(r, "acGroup", xi(r, 0), count, xi(r, LANES), &g);
+  X *m = ac_rows_decl(r, "acRows", xmin(r, xi(r, LANES), xsub(r, count, g)));
   /* whole blocks of lanes, and of columns: 2,048 is no multiple of 48 lanes */
-  X *lanes = ac_rows_decl(r, "acLanes", xb(r, AC_AE_ALIGN_UP, m, xi(r, 16)));
+  X *lanes = ac_rows_decl(r, "acLanes", xb(r, AC_AE_ALIGN_UP, m, xi(r, 32 / ac_dtypes[d].bytes)));
   X *many =
       ac_rows_decl(r, "acColumns",
                    xmin(r, xi(r, 128), xmul(r, xb(r, AC_AE_FLOORDIV, xi(r, AC_ROWS_PIECE / 16), lanes), xi(r, 16))));
-  ac_rows_inst(r, AC_I_VECINDEX, m, 2, from, ac_rows_scalar(g));
-  ac_rows_inst(r, AC_I_MULS, m, 3, from, from, ac_rows_scalar(xmul(r, step, xi(r, bytes))));
-  if (w->exclusive) ac_rows_inst(r, AC_I_DUP, m, 2, run, ac_rows_scalar(w->start));
+  if (w->exclusive) ac_rows_inst(r, AC_I_DUP, lanes, 2, run, ac_rows_scalar(w->start));
   X *pieces = ac_rows_decl(r, "acPieces", xb(r, AC_AE_CDIV, n, many));
   ac_ablock *body = ac_rows_for(r, "acPiece", xi(r, 0), pieces, xi(r, 1), &p);
   X *which = w->reverse ? xsub(r, xsub(r, pieces, xi(r, 1)), p) : p;
   X *c0 = ac_rows_decl(r, "acFirst", xmul(r, which, many));
   X *cols = ac_rows_decl(r, "acCount", xmin(r, many, xsub(r, n, c0)));
-  /* kept in the order of the scan: with reverse, parts of rows run the other way */
-  X *first = w->reverse ? xsub(r, xi(r, 1), cols) : xi(r, 0);
-  ac_rows_inst(r, AC_I_VECINDEX, cols, 2, back, ac_rows_scalar(first));
-  ac_rows_inst(r, AC_I_MULS, cols, 3, back, back, ac_rows_scalar(xmul(r, lanes, xi(r, w->reverse ? -wide : wide))));
-  ac_ablock *in = ac_rows_for(r, "acColumn", xi(r, 0), cols, xi(r, 1), &c);
-  X *at = xadd(r, c0, turned(r, w, c, cols));
-  O got = ac_rows_as(r, column, d), value = got;
-  O bits = ac_rows_as(r, got, bytes == 4 ? AC_I32 : AC_I16),
-    all = ac_rows_as(r, ac_rows_at(r, src, NULL), bytes == 4 ? AC_I32 : AC_I16);
-  ac_rows_inst(r, AC_I_GATHER, m, 4, bits, all, ac_rows_as(r, from, AC_U32),
-               ac_rows_scalar(xmul(r, at, xi(r, bytes))));
-  if (d != w->acc) {
-    value = ac_rows_as(r, part, w->acc); /* free until parts of rows go back */
-    ac_rows_cast(r, value, got, AC_RN_NONE, m);
-  }
-  advance(r, w, ac_rows_at(r, kept, xmul(r, c, lanes)), run, value, xadd(r, p, c), m);
-  ac_rows_end(r, in);
-  in = ac_rows_for(r, "acRow", xi(r, 0), m, xi(r, 1), &k);
-  O as_bits = ac_rows_as(r, part, wide == 4 ? AC_I32 : AC_I16),
-    kept_bits = ac_rows_as(r, kept, wide == 4 ? AC_I32 : AC_I16);
-  X *base = xmul(r, k, xi(r, wide));
-  ac_rows_inst(r, AC_I_GATHER, cols, 4, as_bits, kept_bits, ac_rows_as(r, back, AC_U32), ac_rows_scalar(base));
-  take(r, ac_rows_at(r, to, xadd(r, xmul(r, xadd(r, g, k), to_step), c0)), part, cols);
-  ac_rows_end(r, in);
+  ac_rows_turn(r, turned_in, ac_rows_at(r, all, xadd(r, xmul(r, g, step), c0)), lanes, step, m, cols, AC_TURN_DOWN,
+               true);
+  if (wide) ac_rows_cast(r, value, taken, AC_RN_NONE, xmul(r, cols, lanes));
+  join_columns(r, w, kept, value, run, p, cols, lanes);
+  if (wide) ac_rows_cast(r, taken, kept, AC_RN_RINT, xmul(r, cols, lanes));
+  O results = ac_rows_as(r, wide ? taken : kept, bits);
+  ac_rows_turn(r, ac_rows_at(r, back, xadd(r, xmul(r, g, to_step), c0)), results, to_step, lanes, cols, m,
+               AC_TURN_ACROSS, loose);
   ac_rows_end(r, body);
   ac_rows_end(r, outer);
 }
@@ -173,7 +184,7 @@ void ac_rows_scan(ac_rows *r, const ac_astmt *s) {
     scalars(r, &w, into, from, v->extent[axis], step, to_step);
   else if (axis == last)
     along_rows(r, &w, into, from, lanes >= 0 ? v->extent[lanes] : xi(r, 1), lanes >= 0 ? v->stride[lanes] : xi(r, 0),
-               lanes >= 0 ? to.nd->stride[lanes] : xi(r, 0), v->extent[last]);
+               lanes >= 0 ? to.nd->stride[lanes] : xi(r, 0), v->extent[last], ac_rows_loose(r, &s->ops[0]));
   else
     down(r, &w, into, from, v->extent[axis], step, to_step, v->extent[last]);
   ac_rows_end(r, outer);

@@ -113,6 +113,23 @@ static const char *fixed(ac_pc *t, ac_form f) {
           "    memcpy((char *)dst + i * 8, (const char *)src + at[best] * 8, 8);\n    at[best]++;\n  }\n}\n"));
 }
 
+/* Rows of `src` are `from` blocks apart, those of `dst` `to`; `across`: the next repeat takes the next block of columns. */
+static const char *turn(ac_pc *t, int size) {
+  const char *n = ac_sprintf(t->a, "ac_turn_%d", size);
+  return ac_pc_use(
+      t, n,
+      ac_sprintf(
+          t->a,
+          "static void %s(void *dst, const void *src, const void *spare, int64_t rows, int64_t cols, "
+          "int64_t repeat, int64_t to, int64_t from, int across) {\n  (void)spare;\n"
+          "  for (int64_t k = 0; k < repeat; k++)\n    for (int64_t r = 0; r < rows; r++)\n      for (int64_t "
+          "c = 0; c < cols; c++)\n"
+          "        memcpy((char *)dst + ((across ? k * %d : 0) + c) * to * 32 + ((across ? 0 : k * 16) + r) * %d,\n"
+          "               (const char *)src + ((across ? 0 : k * 16) + r) * from * 32 + (across ? k * 32 : 0) + c "
+          "* %d, %d);\n}\n",
+          n, 32 / size, size, size, size));
+}
+
 static const char *pick(ac_pc *t, int size, bool mask) {
   const char *n = ac_sprintf(t->a, "ac_pick_%s%d", mask ? "mask_" : "", size);
   return ac_pc_use(
@@ -135,6 +152,7 @@ const char *ac_pc_rows(ac_pc *t, const ac_astmt *s, ac_dtype d) {
   case AC_FORM_BLOCKS: return blocks(t, size);
   case AC_FORM_WHOLE: return whole(t, s->inst, d);
   case AC_FORM_PICK: return pick(t, size, s->ops[2].tensor != NULL);
+  case AC_FORM_TURN: return turn(t, size);
   case AC_FORM_TILE:
   case AC_FORM_SORT:
   case AC_FORM_MERGE: return fixed(t, ac_insts[s->inst].form);

@@ -223,6 +223,7 @@ static const struct {
     [AC_FORM_WHOLE] = {0, 1, -1, -1, -1},  [AC_FORM_TILE] = {0, 1, -1, -1, -1},
     [AC_FORM_SORT] = {0, 1, 2, -1, -1},    [AC_FORM_MERGE] = {0, 1, -1, -1, 2},
     [AC_FORM_PICK] = {0, 1, -1, -1, 2},    [AC_FORM_FMA] = {0, 1, 2, -1, -1},
+    [AC_FORM_TURN] = {0, 1, 2, -1, -1},
 };
 /* Values of AscendC's SELMODE. */
 enum { SELECT_SCALAR = 1, SELECT_TENSOR = 2 };
@@ -248,7 +249,8 @@ static ac_dinst *instruction(comp *c, const ac_astmt *s) {
   ac_dinst *i = AC_NEW(c->a, ac_dinst);
   i->copy = form == AC_FORM_COPY;
   i->form = (uint8_t)form;
-  bool plain_call = i->copy || form == AC_FORM_TILE || form == AC_FORM_SORT || form == AC_FORM_MERGE;
+  bool plain_call =
+      i->copy || form == AC_FORM_TILE || form == AC_FORM_SORT || form == AC_FORM_MERGE || form == AC_FORM_TURN;
   int op = plain_call ? 0 : core_op(info->asc);
   if (op < 0) fail(c, "the simulator has no", info->asc);
   i->v.op = (uint8_t)op;
@@ -273,7 +275,8 @@ static ac_dinst *instruction(comp *c, const ac_astmt *s) {
   if (s->rep) {
     const ac_arep *p = s->rep;
     i->repeats = true;
-    i->v.mode = form == AC_FORM_WHOLE && s->inst != AC_I_WHOLE_SUM ? (uint8_t)p->mode : i->v.mode;
+    bool moded = form == AC_FORM_TURN || (form == AC_FORM_WHOLE && s->inst != AC_I_WHOLE_SUM);
+    if (moded) i->v.mode = (uint8_t)p->mode;
     i->a_block = p->a_block;
     i->mask = expr(c, p->mask, AC_AT_INT);
     i->repeat = expr(c, p->repeat, AC_AT_INT);

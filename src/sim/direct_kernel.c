@@ -242,6 +242,28 @@ static void merge(frame *f, const ac_dstmt *s, const acsim_local *dst, const acs
   acsim_merge_sort(dst, lists, &m, s->file, s->line);
 }
 
+/* The emitted AcTurn. */
+static void turn(frame *f, const ac_dstmt *s, const acsim_local *dst, const acsim_local *src,
+                 const acsim_local *spare) {
+  const ac_dinst *i = s->inst;
+  int32_t size = acsim_type_bytes(i->v.type), block = 32 / size;
+  int64_t rows = whole(f, i->mask), cols = whole(f, i->b_rep), to = whole(f, i->dst_rep), from = whole(f, i->a_rep);
+  acsim_local d[16], a[16];
+  for (int k = 0; k < 16; k++) {
+    int64_t row = size == 4 && rows <= block ? k % block : k, half = size == 4 && rows > block ? k % 2 * block : 0;
+    int64_t col = size == 4 ? k / 2 : k;
+    a[k] = moved(src, (row < rows ? row : rows - 1) * from * block, size);
+    d[k] = col < cols ? moved(dst, col * to * block + half, size) : moved(spare, half, size);
+  }
+  acsim_5hd c = {.type = i->v.type, .repeat = (uint8_t)whole(f, i->repeat)};
+  bool across = i->v.mode;
+  if (c.repeat > 1) {
+    c.dst_step = (uint16_t)(across ? to * block : 16 / block);
+    c.src_step = (uint16_t)(across ? 1 : 16 * from);
+  }
+  acsim_trans_5hd(d, a, &c, s->file, s->line);
+}
+
 /* What is no call of acsim_vec by count. False: it is. */
 static bool other_form(frame *f, const ac_dstmt *s) {
   const ac_dinst *i = s->inst;
@@ -249,6 +271,8 @@ static bool other_form(frame *f, const ac_dstmt *s) {
   const acsim_local *dst = local(f, &i->dst, &room[0]), *a = local(f, &i->a, &room[1]);
   if (i->form == AC_FORM_TILE)
     acsim_transpose16(i->v.type, dst, a, s->file, s->line);
+  else if (i->form == AC_FORM_TURN)
+    turn(f, s, dst, a, local(f, &i->b, &room[2]));
   else if (i->form == AC_FORM_SORT)
     acsim_sort(ACSIM_SORT32, i->v.type, dst, NULL, a, local(f, &i->b, &room[2]), (int32_t)whole(f, i->repeat), 0,
                s->file, s->line);

@@ -306,6 +306,17 @@ static void ref_broadcast_col(const data *d) {
 static void ref_transpose(const data *d) {
   ROWS(d) COLS(d) d->out[0][j * d->r + i] = AT(d->in[0], d, i, j);
 }
+/* The first half of the rows, and sevens that it leaves alone. */
+static void ref_transpose_half(const data *d) {
+  ROWS(d) COLS(d) d->out[0][j * d->r + i] = i < d->r / 2 + 1 ? AT(d->in[0], d, i, j) : 7;
+}
+/* The first half of the columns. */
+static void ref_cumsum_half(const data *d) {
+  ROWS(d) {
+    double sum = 0;
+    COLS(d) AT(d->out[0], d, i, j) = j < d->c / 2 + 1 ? (sum += AT(d->in[0], d, i, j)) : 7;
+  }
+}
 static void ref_copy(const data *d) {
   ROWS(d) COLS(d) AT(d->out[0], d, i, j) = AT(d->in[0], d, i, j);
 }
@@ -372,6 +383,13 @@ static const tcase moves[] = {
     {"transpose of half", "mh", "th", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
     {"transpose of int64", "ml", "tl", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
     {"transpose of int8", "ma", "ta", "tl.transpose(y0, x0)", NULL, ref_transpose, 0},
+#define HALF_TURNED "tl.duplicate(y0, 7)\ntl.transpose(y0[0:cols, 0:rows // 2 + 1], x0[0:rows // 2 + 1, 0:cols])"
+    {"transpose to a part", "mf", "tf", HALF_TURNED, NULL, ref_transpose_half, 0},
+    {"transpose to a part of half", "mh", "th", HALF_TURNED, NULL, ref_transpose_half, 0},
+#define HALF_SCANNED \
+  "tl.duplicate(y0, 7)\ntl.cumsum(y0[0:rows, 0:cols // 2 + 1], x0[0:rows, 0:cols // 2 + 1], axis=1)"
+    {"scan to a part", "mf", "mf", HALF_SCANNED, NULL, ref_cumsum_half, 1e-4},
+    {"scan to a part of int32", "mi", "mi", HALF_SCANNED, NULL, ref_cumsum_half, 0},
     {"rows one by one", "mf", "mf", "for i in range(rows):\n    tl.vcopy(y0[i], x0[i, 0:cols])", NULL, ref_copy, 0},
 };
 static void move(void **s) {

@@ -49,20 +49,43 @@ bool ac_lower_merge(ac_arena *a, ac_acopy *c, bool merge) {
   return c->rank <= 1;
 }
 
-static ac_astmt *fill(align *l, const ac_astmt *s, ac_atensor *t, ac_aexpr *v, ac_aexpr *n) {
+/* Duplicate knows elements of 2 and 4 bytes: bytes go in pairs, 8 bytes as two words, of which both are alike for 0 only, the one pad value
+ * that DataCopyPad has for them (asc-devkit docs/zh, DataCopyPad from GM to UB). `whole`: what follows the n elements in their last pair of
+ * bytes is nobody's. */
+static ac_astmt *fill(align *l, const ac_astmt *s, ac_aexpr *at, ac_aexpr *n, bool whole) {
+  ac_arena *a = l->c->a;
+  ac_atensor *t = s->copy->ub;
   ac_dtype d = dtype_of(l, t);
-  if (!(ac_insts[AC_I_DUP].dtypes & AC_BIT(d))) {
-    refuse(l, s->loc, "a pad value for a buffer of this dtype cannot be filled in",
-           "load without pad= and cast first");
-    return NULL;
-  }
-  ac_astmt *f = ac_as_new(l->c->a, AC_AS_INST, s->loc);
+  int64_t v;
+  int bytes = ac_dtypes[d].bytes;
+  ac_astmt *f = ac_as_new(a, AC_AS_INST, s->loc);
   f->inst = AC_I_DUP;
-  f->ops[0].tensor = t;
-  f->ops[1].scalar = v;
+  f->ops[0] = (ac_aoperand){.tensor = t, .offset = at, .view = AC_NODTYPE};
+  f->ops[1].scalar = s->copy->pad;
   f->n_ops = 2;
   f->count = n;
-  return f;
+  if (ac_insts[AC_I_DUP].dtypes & AC_BIT(d)) return f;
+  bool known = ac_ae_const(s->copy->pad, &v);
+  if (bytes == 1 && known && (whole || ac_ae_multiple(n, 2))) {
+    f->ops[0].view = AC_I16;
+    if (at) f->ops[0].offset = ac_ae_bin(a, AC_AE_FLOORDIV, at, ac_ae_int(a, 2));
+    f->ops[1].scalar = ac_ae_int(a, (int16_t)(uint16_t)((v & 255) * 257));
+    f->count = ac_ae_bin(a, AC_AE_CDIV, n, ac_ae_int(a, 2));
+    return f;
+  }
+  if (bytes == 8 && known && v == 0) {
+    f->ops[0].view = AC_I32;
+    if (at) f->ops[0].offset = ac_ae_bin(a, AC_AE_MUL, at, ac_ae_int(a, 2));
+    f->count = ac_ae_bin(a, AC_AE_MUL, n, ac_ae_int(a, 2));
+    return f;
+  }
+  refuse(l, s->loc,
+         !known       ? "a pad value of 1 or 8 bytes that is not known before the program runs"
+         : bytes == 8 ? "a pad value of 8 bytes other than 0"
+                      : "a pad value for a part of a buffer that may have an odd number of bytes",
+         bytes == 8 || !known ? "pad with a constant (64-bit elements: with 0), or load as another dtype"
+                              : "pad whole rows of the buffer, or an even number of elements");
+  return NULL;
 }
 
 /* Distance of rows in UB: the buffer's pitch, or, packed, the row itself where that is whole blocks. */
@@ -103,9 +126,10 @@ static bool fill_part(align *l, const ac_astmt *s, const ac_aview *v, ac_ablock 
     ac_push(a, out, f);
     out = &f->body;
   }
-  ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, n);
+  const ac_abuffer *b = &l->k->buffers.data[s->copy->ub->buffer];
+  bool whole = v->rank && b->rank && ac_ae_equal(v->extent[v->rank - 1], b->dims[b->rank - 1]);
+  ac_astmt *f = fill(l, s, at, n, whole);
   if (!f) return false;
-  f->ops[0].offset = at;
   ac_push(a, out, f);
   return true;
 }
@@ -117,7 +141,7 @@ static bool pad(align *l, const ac_astmt *s, ac_ablock *out) {
   if (s->copy->fills) {
     if (!fill_part(l, s, s->copy->fills, out)) return false;
   } else {
-    ac_astmt *f = fill(l, s, s->copy->ub, s->copy->pad, l->k->buffers.data[s->copy->ub->buffer].elements);
+    ac_astmt *f = fill(l, s, NULL, l->k->buffers.data[s->copy->ub->buffer].elements, true);
     if (!f) return false;
     ac_push(l->c->a, out, f);
   }

@@ -61,13 +61,12 @@ ac_program *ac_lower(ac_arena *a, const ac_cmodule *m, const ac_lower_opts *o, a
   ac_lower_ctx c = {.a = a, .m = m, .o = o, .d = d};
   const ac_cfunc *host = ac_craft_host(m);
   if (!usable(o->op) || !usable(o->op_type)) {
-    ac_diag *x = ac_error(d, AC0607, AC_NOLOC,
-                          "'%s' cannot name an operator: its kernel, class and files carry the name", o->op);
-    ac_help(d, x, "use letters, digits and underscores, a letter first");
+    /* whoever calls makes names of letters, digits and underscores, a letter first */
+    ac_error(d, AC0600, AC_NOLOC, "'%s' cannot name an operator: its kernel, class and files carry the name", o->op);
     return NULL;
   }
   if (!host) {
-    ac_error(d, AC0604, AC_NOLOC, "the program has no host function");
+    ac_error(d, AC0600, AC_NOLOC, "the program has no host function"); /* the checker says so before */
     return NULL;
   }
   if (!o->chip->copy_pad) {

@@ -328,9 +328,8 @@ static ac_aexpr *capacity(ac_lower_ctx *c, ac_lkernel *k, const ac_cbuffer *b, a
   *row = ac_ae_subst(c->a, *row, known_before, &z);
   for (int i = 0; i < b->rank; i++) dims[i] = ac_ae_subst(c->a, dims[i], known_before, &z);
   if (z.ok && !uses_block(n)) return n;
-  ac_diag *x = ac_error(c->d, AC0602, b->loc,
-                        "the size of buffer '%s' depends on values that only the running kernel knows", b->name);
-  ac_help(c->d, x, "size it from kernel parameters and constants; use a smaller count for the part that is in use");
+  ac_error(c->d, AC0600, b->loc, "the size of buffer '%s' depends on values that only the running kernel knows",
+           b->name); /* the checker says so before: AC0519 */
   return NULL;
 }
 

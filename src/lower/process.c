@@ -27,7 +27,8 @@ static ac_aexpr *expr(maker *m, const ac_cexpr *e, ac_ablock *pre) {
   return r;
 }
 static void fail(maker *m, ac_loc loc, const char *what) {
-  ac_error(m->c->d, AC0608, loc, "%s has no form in kernel code", what);
+  ac_diag *x = ac_error(m->c->d, AC0608, loc, "%s has no form in kernel code", what);
+  ac_help(m->c->d, x, "a kernel is loops, branches and sizes around stage blocks of loads, computing and stores");
   m->ok = false;
 }
 

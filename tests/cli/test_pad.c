@@ -11,62 +11,71 @@ typedef struct {
   wanted want;
 } pcase;
 
+static double fill = 2; /* 64-bit elements can be padded with 0 only */
 static double in(int64_t i, int64_t j) {
   return (double)(32 * i + j);
 }
 static double box(int64_t i, int64_t j, int64_t r, int64_t c) {
-  return i < r && j < c ? in(i, j) : 2;
+  return i < r && j < c ? in(i, j) : fill;
 }
 static double third_row(int64_t i, int64_t j, int64_t r, int64_t c) {
   (void)r;
-  return i != 2 ? 7 : j < c ? in(0, j) : 2;
+  return i != 2 ? 7 : j < c ? in(0, j) : fill;
 }
 static double every_other(int64_t i, int64_t j, int64_t r, int64_t c) {
   return i % 2 ? 7 : box(i / 2, j, r, c);
 }
 static double behind(int64_t i, int64_t j, int64_t r, int64_t c) {
   (void)r;
-  return j < 16 ? 7 : j < 16 + c ? in(i, j - 16) : 2;
+  return j < 16 ? 7 : j < 16 + c ? in(i, j - 16) : fill;
 }
 static double between(int64_t i, int64_t j, int64_t r, int64_t c) {
   return j < 48 ? behind(i, j, r, c) : 7;
 }
 static double spread(int64_t i, int64_t j, int64_t r, int64_t c) {
   (void)r;
-  return i != 2 ? 7 : j < (c + 1) / 2 ? in(0, 2 * j) : 2;
+  return i != 2 ? 7 : j < (c + 1) / 2 ? in(0, 2 * j) : fill;
 }
 static double last_trip(int64_t i, int64_t j, int64_t r, int64_t c) {
   (void)i;
-  return j < c ? in(r - 1, j) : 2;
+  return j < c ? in(r - 1, j) : fill;
 }
 
 #define WHOLE "tl.arange(0, rows)[:, None] * cols + tl.arange(0, cols)[None, :]"
 #define SEVEN "    with tl.compute():\n        tl.duplicate(b, 7)\n"
 static const pcase cases[] = {
-    {"a box of rows", "(4, 48)", SEVEN "    with tl.copyin():\n        tl.load(x + " WHOLE ", b[0:4, 0:36], pad=2)\n",
-     "4, 36", "b[0:4, 0:36]", box},
-    {"all of a buffer with rows", "(4, 40)", "    with tl.copyin():\n        tl.load(x + " WHOLE ", b, pad=2)\n",
+    {"a box of rows", "(4, 48)",
+     SEVEN "    with tl.copyin():\n        tl.load(x + " WHOLE ", b[0:4, 0:36], pad=%P)\n", "4, 36", "b[0:4, 0:36]",
+     box},
+    {"all of a buffer with rows", "(4, 40)", "    with tl.copyin():\n        tl.load(x + " WHOLE ", b, pad=%P)\n",
      "4, 40", "b", box},
-    {"a row", "(4, 32)", SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b[2], pad=2)\n",
+    {"a row", "(4, 32)", SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b[2], pad=%P)\n",
      "4, 32", "b", third_row},
-    {"every other row", "(8, 32)", SEVEN "    with tl.copyin():\n        tl.load(x + " WHOLE ", b[0:8:2], pad=2)\n",
+    {"every other row", "(8, 32)", SEVEN "    with tl.copyin():\n        tl.load(x + " WHOLE ", b[0:8:2], pad=%P)\n",
      "8, 32", "b", every_other},
     {"elements that are apart", "(4, 32)",
-     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, tl.cdiv(cols, 2)) * 2, b[2], pad=2)\n", "4, 32",
+     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, tl.cdiv(cols, 2)) * 2, b[2], pad=%P)\n", "4, 32",
      "b", spread},
     {"from an element on", "64",
-     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b + 16, pad=2)\n", "1, 64", "b", behind},
+     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b + 16, pad=%P)\n", "1, 64", "b", behind},
     {"a range of elements", "64",
-     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b[16:48], pad=2)\n", "1, 64", "b",
+     SEVEN "    with tl.copyin():\n        tl.load(x + tl.arange(0, cols), b[16:48], pad=%P)\n", "1, 64", "b",
      between},
     {"a load over a load", "64",
      "    with tl.copyin():\n        tl.load(x + tl.arange(0, rows * cols), b)\n"
-     "        tl.load(x + (rows - 1) * cols + tl.arange(0, cols), b, pad=2)\n",
+     "        tl.load(x + (rows - 1) * cols + tl.arange(0, cols), b, pad=%P)\n",
      "1, 64", "b", last_trip},
 };
 
+static double pad_of(ac_dtype d) {
+  return ac_dtypes[d].bytes == 8 ? 0 : 2;
+}
+
 static const char *program_of(const pcase *t, ac_dtype d) {
   const char *cols = strchr(t->out, ' ') + 1;
+  char *body = ac_strdup(b.a, t->body);
+  for (char *p; (p = strstr(body, "%P"));)
+    body = ac_sprintf(b.a, "%.*s%d%s", (int)(p - body), body, (int)pad_of(d), p + 2);
   return ac_sprintf(
       b.a,
       "@ascend_kernel\ndef k(x, y, rows, cols):\n    b = tl.alloc_ub(%s, tl.%s)\n%s"
@@ -74,7 +83,7 @@ static const char *program_of(const pcase *t, ac_dtype d) {
       "    with tl.copyout():\n        tl.store(y + %s, %s)\n\n\n"
       "def host(x, y: tl.out[%s]):\n    rows, cols = x.shape\n    if rows > 4 or cols > 32 or rows * cols > 64:\n"
       "        tl.refuse(\"too large\")\n    k[1](x, y, rows, cols)\n",
-      t->buffer, ac_dtypes[d].name, t->body, t->store, t->store,
+      t->buffer, ac_dtypes[d].name, body, t->store, t->store,
       strchr(t->buffer, '(')
           ? ac_sprintf(b.a, "tl.arange(0, %d)[:, None] * %s + tl.arange(0, %s)[None, :]", atoi(t->out), cols, cols)
           : ac_sprintf(b.a, "tl.arange(0, %s)", cols),
@@ -95,6 +104,7 @@ static double at(const ac_sim_tensor *t, int64_t i) {
 static void one(const pcase *t, const plain_program *p, ac_dtype d, int64_t r, int64_t c, bool compile) {
   args x = {0};
   char *message;
+  fill = pad_of(d);
   const char *cols = strchr(t->out, ' ');
   ac_shape s = {.rank = 2, .dim = {r, c}}, o = {.rank = 2, .dim = {atoi(t->out), atoi(cols)}};
   add_tensor(&x, "x", d, &s, false);
@@ -115,23 +125,33 @@ static void one(const pcase *t, const plain_program *p, ac_dtype d, int64_t r, i
 
 static void parts(void **state) {
   (void)state;
-  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_I32, AC_I16};
+  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_I32, AC_I16, AC_I8, AC_I64};
   static const int64_t sizes[][2] = {{4, 9}, {1, 1}, {2, 32}, {3, 8}, {4, 16}, {1, 31}};
   enum { N = AC_COUNT(cases) * AC_COUNT(dtypes) };
   plain_program list[N] = {0};
+  const pcase *of[N];
+  ac_dtype type[N];
+  int n = 0;
   for (size_t i = 0; i < N; i++) {
-    list[i].name = cases[i / AC_COUNT(dtypes)].name;
-    list[i].text = program_of(&cases[i / AC_COUNT(dtypes)], dtypes[i % AC_COUNT(dtypes)]);
-    if (plain_lower(b.a, &list[i], (int)i, &b.d)) continue;
-    ac_diags_print(&b.d, stderr, false);
-    failed(list[i].text, "%s is refused", list[i].name);
+    const pcase *t = &cases[i / AC_COUNT(dtypes)];
+    ac_dtype d = dtypes[i % AC_COUNT(dtypes)];
+    if (ac_dtypes[d].bytes == 1 && (t->want == behind || t->want == between)) continue; /* 16 bytes into a block */
+    of[n] = t;
+    type[n] = d;
+    list[n].name = t->name;
+    list[n].text = program_of(t, d);
+    if (!plain_lower(b.a, &list[n], n, &b.d)) {
+      ac_diags_print(&b.d, stderr, false);
+      failed(list[n].text, "%s is refused", list[n].name);
+    }
+    n++;
   }
-  const char *broken = plain_build(&b, list, N, "-O1");
+  const char *broken = plain_build(&b, list, n, "-O1");
   if (broken) failed("the C form", "%s", broken);
-  for (size_t i = 0; i < N; i++)
+  for (int i = 0; i < n; i++)
     for (size_t k = 0; k < AC_COUNT(sizes); k++)
-      one(&cases[i / AC_COUNT(dtypes)], &list[i], dtypes[i % AC_COUNT(dtypes)], sizes[k][0], sizes[k][1],
-          i == 1 && !k);
+      one(of[i], &list[i], type[i], sizes[k][0], sizes[k][1],
+          !k && of[i] == &cases[0] && (type[i] == AC_F16 || type[i] == AC_I8));
 }
 
 /* In place, tile after tile: the fill waits for the store that the slot went out with. */

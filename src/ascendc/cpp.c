@@ -104,6 +104,10 @@ static char *inner(ac_cpp *t, const ac_aexpr *e, int outer) {
   return level(e) < outer ? ac_sprintf(t->a, "(%s)", s) : s;
 }
 
+char *ac_cpp_factor(ac_cpp *t, const ac_aexpr *e) {
+  return inner(t, e, 9);
+}
+
 static char *function(ac_cpp *t, const char *name, const ac_aexpr *e) {
   const char *f =
       e->type == AC_AT_FLOAT ? "F" : ""; /* no overloads: an integer literal would slip into the float one */

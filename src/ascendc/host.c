@@ -262,8 +262,8 @@ static void place_workspaces(ac_emit_ctx *c, ac_cpp *t, const ac_alaunch *l) {
     const ac_aworkspace *w = &c->p->workspaces.data[i];
     if (!l->places[i]) continue;
     ac_line(t, "plan.%s = bytes.v;", c->p->fields.data[w->field].name);
-    ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_expr(t, w->elements), ac_dtypes[w->dtype].bytes,
-            w->name);
+    ac_line(t, "bytes = bytes + AlignUp(%s * %d, 512); // %s", ac_cpp_factor(t, w->elements),
+            ac_dtypes[w->dtype].bytes, w->name);
   }
   ac_line(t, "plan.workspaceBytes = bytes.v;");
 }

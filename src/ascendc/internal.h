@@ -31,6 +31,8 @@ void ac_open(ac_cpp *t, const char *fmt, ...) AC_PRINTF(2, 3); /* the line, " {"
 void ac_close(ac_cpp *t, const char *tail);                    /* "}" and tail */
 void ac_comment(ac_cpp *t, const char *text); /* "// text", safe against line splicing; "" is an empty line */
 char *ac_cpp_expr(ac_cpp *t, const ac_aexpr *e);
+/* The same as the left side of a product: a sum in parentheses. */
+char *ac_cpp_factor(ac_cpp *t, const ac_aexpr *e);
 /* Helper functions and the classes of all kernels, without includes and without an entry. */
 void ac_cpp_kernels(ac_emit_ctx *c, ac_cpp *t);
 /* Statements that build and run the kernel of a launch: Init(...), Process(). `data` is the tiling variable, `user` the workspace. */

@@ -354,6 +354,8 @@ bool ac_expand_math(ac_rule *r, bool *ok) {
 
 bool ac_rule_expand(ac_rule *r) {
   bool ok = false;
-  if (ac_expand_math(r, &ok) || ac_expand_shape(r, &ok) || ac_expand_new(r, &ok) || ac_expand_loss(r, &ok)) return ok;
+  if (ac_expand_math(r, &ok) || ac_expand_shape(r, &ok) || ac_expand_new(r, &ok) || ac_expand_loss(r, &ok) ||
+      ac_expand_resize(r, &ok))
+    return ok;
   return ac_rule_fail(r, AC0311, NULL, "has no expansion");
 }

@@ -175,5 +175,6 @@ bool ac_expand_loss(ac_rule *r, bool *ok);
 bool ac_expand_shape(ac_rule *r, bool *ok);
 bool ac_expand_new(ac_rule *r, bool *ok);
 bool ac_expand_math(ac_rule *r, bool *ok);
+bool ac_expand_resize(ac_rule *r, bool *ok);
 
 #endif

@@ -1,8 +1,9 @@
 /* Several launches on one path of the host function.
  *
  * Where some path launches twice, or refuses after a launch, the tiling code becomes a tree of paths: what follows an `if` that
- * launches is copied into both of its sides, so that every leaf knows the launches behind it. Each leaf is a tiling key; its
- * launches are the phases of one call in the one-operator forms, and kernels of their own in the direct-launch form. */
+ * launches is copied into both of its sides, so that every leaf knows the launches behind it; conditions that a path has decided before
+ * are not asked again. Each leaf is a tiling key; its launches are the phases of one call in the one-operator forms, and kernels of their
+ * own in the direct-launch form. */
 #include "lower/internal.h"
 
 #include <string.h>
@@ -37,11 +38,10 @@ bool ac_lower_phased(ac_lower_ctx *c, const ac_cfunc *host) {
   return phased;
 }
 
-/* ---- the tree ---- */
-
 typedef struct {
   ac_lower_ctx *c;
   int launches; /* in the tree so far */
+  int unknown;  /* values that nobody follows */
 } maker;
 
 static bool launches_in(const ac_ablock *b) {
@@ -74,19 +74,120 @@ static void copy_block(maker *m, ac_ablock *to, ac_astmt *const *from, size_t n)
   }
 }
 
-/* What follows an `if` that launches goes into both of its sides. */
-static void expand(maker *m, ac_ablock *b) {
+/* ---- what a path knows: values of variables in terms of the call alone, and conditions that it has decided ---- */
+
+typedef struct known {
+  const char *name;
+  ac_aexpr *value;
+  const struct known *next;
+} known;
+typedef struct fact {
+  const ac_aexpr *cond;
+  bool holds;
+  const struct fact *next;
+} fact;
+typedef struct {
+  maker *m;
+  const known *vars;
+  const fact *facts;
+} state;
+
+enum { MAX_TERMS = 60 }; /* of an expression that is followed */
+
+static int terms(const ac_aexpr *e) {
+  return e ? 1 + terms(e->a) + terms(e->b) + terms(e->c) : 0;
+}
+
+static ac_aexpr *value_of(void *user, const char *name) {
+  for (const known *k = ((const state *)user)->vars; k; k = k->next)
+    if (!strcmp(k->name, name)) return k->value;
+  return NULL;
+}
+
+/* From here on the variable is `value`; NULL, or one too long to follow: a value that nothing else equals. */
+static void learn(state *s, const char *name, ac_aexpr *value, ac_atype type) {
+  ac_arena *a = s->m->c->a;
+  known *k = AC_NEW(a, known);
+  if (value) value = ac_ae_subst(a, value, value_of, s);
+  if (!value || terms(value) > MAX_TERMS) value = ac_ae_var(a, ac_sprintf(a, "%s %d", name, s->m->unknown++), type);
+  *k = (known){.name = name, .value = value, .next = s->vars};
+  s->vars = k;
+}
+
+static void forget(state *s, const ac_ablock *b) {
+  for (size_t i = 0; i < b->len; i++) {
+    const ac_astmt *x = b->data[i];
+    if (x->kind == AC_AS_DECL || x->kind == AC_AS_ASSIGN || x->kind == AC_AS_FOR)
+      learn(s, x->var.name, NULL, x->var.type);
+    forget(s, &x->body);
+    forget(s, &x->orelse);
+  }
+}
+
+static void decide(state *s, const ac_aexpr *cond, bool holds) {
+  fact *f = AC_NEW(s->m->c->a, fact);
+  *f = (fact){.cond = cond, .holds = holds, .next = s->facts};
+  s->facts = f;
+}
+
+static const fact *decided(const state *s, const ac_aexpr *cond) {
+  const fact *f = s->facts;
+  while (f && !ac_ae_equal(f->cond, cond)) f = f->next;
+  return f;
+}
+
+/* ---- the tree ---- */
+
+static int count_launches(const ac_ablock *b) {
+  int n = 0;
+  for (size_t i = 0; i < b->len; i++)
+    n += (b->data[i]->kind == AC_AS_LAUNCH) + count_launches(&b->data[i]->body) + count_launches(&b->data[i]->orelse);
+  return n;
+}
+
+/* The side that the path takes in place of the `if` at i. */
+static void splice(maker *m, ac_ablock *b, size_t i, bool holds) {
+  ac_astmt *s = b->data[i];
+  ac_ablock out = {0}, *side = holds ? &s->body : &s->orelse;
+  m->launches -= count_launches(holds ? &s->orelse : &s->body);
+  for (size_t k = 0; k < i; k++) ac_push(m->c->a, &out, b->data[k]);
+  for (size_t k = 0; k < side->len; k++) ac_push(m->c->a, &out, side->data[k]);
+  for (size_t k = i + 1; k < b->len && !ends(side); k++) ac_push(m->c->a, &out, b->data[k]);
+  *b = out;
+}
+
+/* What follows an `if` that launches goes into both of its sides, where the path has not decided it before. */
+static void expand(maker *m, ac_ablock *b, state known_here) {
+  state *s = &known_here;
   for (size_t i = 0; i < b->len && m->launches <= MAX_LAUNCHES; i++) {
-    ac_astmt *s = b->data[i];
-    bool fork = s->kind == AC_AS_IF && (launches_in(&s->body) || launches_in(&s->orelse));
-    if (!fork) continue;
-    size_t rest = b->len - i - 1;
-    bool body = !ends(&s->body), orelse = !ends(&s->orelse);
-    if (body) copy_block(m, &s->body, b->data + i + 1, rest);
-    for (size_t k = 0; orelse && k < rest; k++) ac_push(m->c->a, &s->orelse, b->data[i + 1 + k]);
-    b->len = i + 1;
-    expand(m, &s->body);
-    expand(m, &s->orelse);
+    ac_astmt *x = b->data[i];
+    if (x->kind == AC_AS_DECL || x->kind == AC_AS_ASSIGN) learn(s, x->var.name, x->value, x->var.type);
+    if (x->kind == AC_AS_FOR) learn(s, x->var.name, NULL, x->var.type);
+    if (x->kind == AC_AS_FOR || x->kind == AC_AS_WHILE) forget(s, &x->body);
+    if (x->kind != AC_AS_IF) continue;
+    const ac_aexpr *cond = ac_ae_subst(m->c->a, x->cond, value_of, s);
+    const fact *f = decided(s, cond);
+    if (f) {
+      splice(m, b, i--, f->holds);
+      continue;
+    }
+    if (launches_in(&x->body) || launches_in(&x->orelse)) {
+      size_t rest = b->len - i - 1;
+      bool body = !ends(&x->body), orelse = !ends(&x->orelse);
+      if (body) copy_block(m, &x->body, b->data + i + 1, rest);
+      for (size_t k = 0; orelse && k < rest; k++) ac_push(m->c->a, &x->orelse, b->data[i + 1 + k]);
+      b->len = i + 1;
+      state yes = *s, no = *s;
+      decide(&yes, cond, true);
+      decide(&no, cond, false);
+      expand(m, &x->body, yes);
+      expand(m, &x->orelse, no);
+      return;
+    }
+    forget(s, &x->body);
+    forget(s, &x->orelse);
+    if (ends(&x->body) && !ends(&x->orelse)) decide(s, cond, false);
+    if (ends(&x->orelse) && !ends(&x->body)) decide(s, cond, true);
   }
 }
 
@@ -174,7 +275,7 @@ bool ac_lower_paths(ac_lower_ctx *c, ac_loc loc) {
     single(&m, &c->p->host);
     return true;
   }
-  expand(&m, &c->p->host);
+  expand(&m, &c->p->host, (state){.m = &m});
   if (m.launches > MAX_LAUNCHES) {
     ac_diag *x = ac_error(c->d, AC0605, loc,
                           "the host function has too many ways through its launches: more than %d launches on all of "

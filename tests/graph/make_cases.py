@@ -53,6 +53,19 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return y if weight is None else y * weight
 
 
+def resize_axis(input, dim, size, scale, mode, align_corners, antialias):
+    """interpolate along one of the last two dimensions: the other one keeps its size, which resizes nothing."""
+    x = input.reshape((1, -1) + tuple(input.shape[-2:])) if dim in (input.dim() - 2, input.dim() - 1) else None
+    at = dim - input.dim()
+    mode = "bilinear" if mode == "linear" else mode
+    corners = {} if mode.startswith("nearest") else {"align_corners": align_corners, "antialias": antialias}
+    if size is None:
+        y = F.interpolate(x, scale_factor=[scale if at == k else 1.0 for k in (-2, -1)], mode=mode, **corners)
+    else:
+        y = F.interpolate(x, size=[size if at == k else x.shape[k] for k in (-2, -1)], mode=mode, **corners)
+    return y.reshape(tuple(input.shape[:-2]) + tuple(y.shape[-2:]))
+
+
 def write(input, index, src):
     out = input.clone()
     if out[index].shape != src.shape:
@@ -85,6 +98,7 @@ def call(op, args):
         "flip": lambda input, dims: torch.flip(input, dims),
         "prelu": lambda input, weight: F.prelu(input, weight),
         "rms_norm": rms_norm,  # torch has it from 2.4 on
+        "resize_axis": resize_axis,  # a part of interpolate
         # torch.slice_scatter itself mistakes its arguments in 1.13
         "slice_scatter": lambda input, src, dim=0, start=None, end=None, step=1: write(input, (slice(None),) * dim + (slice(start, end, step),), src),
         "all": lambda input, dim=None, keepdim=False: torch.all(input) if dim is None else torch.all(input, dim[0], keepdim),
@@ -570,6 +584,12 @@ case("randint", low=5, high=5, size=[2, 3])
 case("randint_like", input="f64[2,3]", low=0, high=5)
 case("randperm", n=5)
 case("bernoulli", input="f64p[2,3]")
+
+# resizing
+for mode, align, anti in [("nearest", False, False), ("nearest-exact", False, False), ("linear", False, False), ("linear", True, False), ("bicubic", False, False), ("bicubic", True, False), ("bilinear", False, True), ("bicubic", False, True)]:
+    for dim, size, scale in [(2, 11, None), (2, 3, None), (1, 8, None), (1, 1, None), (2, None, 2.0), (2, None, 0.5), (1, None, 1.5), (2, 0, None)]:
+        case("resize_axis", input="f64[2,4,6]", dim=dim, size=size, scale=scale, mode=mode, align_corners=align, antialias=anti)
+case("resize_axis", input="f64[2,0,6]", dim=1, size=4, scale=None, mode="linear", align_corners=False, antialias=False)
 
 # matrix products
 for x, y in [("2,3", "3,4"), ("3", "3"), ("2,3", "3"), ("3", "3,2"), ("5,2,3", "3,4"), ("5,1,2,3", "4,3,2"), ("2,3", "2,3"), ("5,2,3", "3"), ("", "3"), ("2,0", "0,3"), ("3,2,3", "2,3,2")]:

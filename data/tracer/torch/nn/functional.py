@@ -72,6 +72,56 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
 
 
+def _wrong(message, help=None):
+    _refuse("AC0217", "interpolate: " + message, help)
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
+    """Axis after axis: those that shrink first, of the others the last one first, so that the least is moved."""
+    dims = input.dim() - 2
+    ranks = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+    if mode not in ranks and mode not in ("nearest", "nearest-exact", "area"):
+        _wrong("there is no mode %r" % (mode,), "use nearest, nearest-exact, area, linear, bilinear, bicubic or trilinear")
+    if dims != ranks.get(mode, dims) or not 1 <= dims <= 3:
+        _wrong("mode %r does not take a tensor of %d dimensions" % (mode, input.dim()), "linear: 3, bilinear and bicubic: 4, trilinear: 5, others: 3 to 5")
+    if mode not in ranks and align_corners is not None:
+        _wrong("align_corners goes with linear, bilinear, bicubic and trilinear only")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        _wrong("antialias goes with bilinear and bicubic only")
+    if (size is None) == (scale_factor is None):
+        _wrong("give either size or scale_factor")
+    if recompute_scale_factor and size is not None:
+        _wrong("recompute_scale_factor goes with scale_factor only")
+    given = size if size is not None else scale_factor
+    given = tuple(given) if isinstance(given, (tuple, list)) else (given,) * dims
+    if len(given) != dims:
+        _wrong("%d sizes or scale factors for %d dimensions" % (len(given), dims))
+    axes = [(d + 2, n if size is not None else None, None if size is not None else float(n)) for d, n in enumerate(given)]
+    if recompute_scale_factor:
+        axes = [(d, (input.shape[d] * s).__floor__(), None) for d, _, s in axes]
+    if mode == "area":
+        if size is None:
+            axes = [(d, n if n is not None else (input.shape[d] * s).__floor__(), None) for d, n, s in axes]
+        return _c.call("f", "adaptive_avg_pool%dd" % dims, (input, tuple(n for _, n, _ in axes)))
+    shrinks = lambda a: a[2] < 1 if a[1] is None else a[1] < input.shape[a[0]]  # noqa: E731
+    result = input
+    for d, n, s in [a for a in axes if shrinks(a)] + [a for a in reversed(axes) if not shrinks(a)]:
+        result = _c.call("f", "_resize_axis", (result, d, n, s, mode, bool(align_corners), bool(antialias)))
+    return result.to(input.dtype)
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _upsampling_nearest2d(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def _upsampling_bilinear2d(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
 def unfold(*a, **k):
     _c.unknown("f", "unfold")
 

@@ -1,20 +1,13 @@
 /* Proofs for all shapes: the sketch is walked once with symbolic integers, and every access to global memory becomes a family of intervals,
  * one for each trip of the loops around it (the block's number is such a loop). A loop is taken away where the interval of each trip ends
  * where that of the next begins: the family is then one longer interval. What is left is compared with the tensor. docs/checks.md. */
-#include "craft/family.h"
+#include "craft/prove.h"
 
 #include <string.h>
 
-enum { MAX_PATHS = 48, MAX_CHOICES = 6, MAX_SIZES = 24, MAX_TIES = 8, MAX_ZERO = 4, MAX_DIMS = 8 };
+enum { MAX_PATHS = 48, MAX_DIMS = 8 };
 
-typedef AC_VEC(ac_family) families;
-
-typedef struct {
-  int tensor, from, to;
-  ac_sym *is;
-} size_is;
-
-typedef struct {
+struct ac_pstate {
   ac_sym **slot;
   const ac_fact *facts;
   ac_sym *branch[AC_PV_BRANCHES];
@@ -24,77 +17,32 @@ typedef struct {
   bool maybe;
   int epoch;
   bool epoch_known;
-} state;
+};
 
 typedef struct ac_pcont {
   const ac_skstmt *s;
   const struct ac_pcont *next;
 } cont;
 
-typedef struct {
-  ac_sketch *k;
-  ac_syms y;
-  ac_verdicts *v;
-  size_is
-      open[MAX_ZERO]; /* sizes: those before `zero` are at least 1, that is 0, of those behind nothing is assumed */
-  int n_open, zero;
-  size_is size[MAX_SIZES]; /* what the host's conditions made of sizes */
-  int n_size;
-  int tie_of[MAX_TIES], n_ties; /* unknowns that equal an expression */
-  ac_sym *tie[MAX_TIES];
-  int paths;
-  state *start;       /* of the host: its parameters */
-  const char *made;   /* label of what the number of cores made */
-  const char *unseen; /* label of what comes from memory: another number each time that it is read */
-  bool lost;          /* too many paths, or something that is not understood */
-  const char *why;
-  /* of the kernel that is walked */
-  const ac_skfunc *fn;
-  const ac_skstmt *launch;
-  ac_sym *pid, *blocks;
-  bool irregular;
-  bool choice[MAX_CHOICES];
-  ac_sym *chosen[MAX_CHOICES]; /* about what */
-  int n_choices, forced;
-  bool more_choices; /* one was made that can be made the other way */
-  families *into;
-} walk;
-
-static void unknown(walk *w, ac_claim q, const char *why) {
-  if (w->v->of[q] != AC_VERDICT_PROVED) return;
-  w->v->of[q] = AC_VERDICT_UNKNOWN;
-  w->v->why[q] = why;
-}
-
 /* ---- values ---- */
 
-static ac_sym *number(walk *w, int64_t v) {
-  return ac_sy_int(&w->y, v);
-}
-static ac_sym *plus(walk *w, ac_sym *a, ac_sym *b) {
-  return ac_sy_add(&w->y, a, b);
-}
-static ac_sym *minus(walk *w, ac_sym *a, ac_sym *b) {
-  return ac_sy_sub(&w->y, a, b);
-}
-
-static bool asked_for(const walk *w, int tensor, int from, int to) {
+static bool asked_for(const ac_pwalk *w, int tensor, int from, int to) {
   const ac_sktensor *t = &w->k->tensors.data[tensor];
   for (size_t i = 0; i < t->pieces.len; i++)
     if (t->pieces.data[i].from == from && t->pieces.data[i].to == to) return true;
   return false;
 }
 
-static ac_sym *tied(walk *w, ac_sym *x);
+static ac_sym *tied(ac_pwalk *w, ac_sym *x);
 
-static ac_sym *size_of(walk *w, int tensor, int from, int to) {
+static ac_sym *size_of(ac_pwalk *w, int tensor, int from, int to) {
   const ac_sktensor *t = &w->k->tensors.data[tensor];
   for (int i = 0; i < w->n_size; i++)
     if (w->size[i].tensor == tensor && w->size[i].from == from && w->size[i].to == to) return w->size[i].is;
   bool all = from == 0 && to == AC_SK_END;
   if (all && asked_for(w, tensor, -1, AC_SK_END) && !asked_for(w, tensor, 0, 1)) /* rows, and the length of one */
     return ac_sy_mul(&w->y, size_of(w, tensor, 0, -1), size_of(w, tensor, -1, AC_SK_END));
-  ac_sym *product = number(w, 1); /* x.shape[0], x.shape[1] and so on, piece after piece to the end */
+  ac_sym *product = ac_pw_int(w, 1); /* x.shape[0], x.shape[1] and so on, piece after piece to the end */
   for (int at = 0, steps = 0; all && steps < MAX_DIMS; steps++) {
     int next = 0;
     for (size_t i = 0; !next && i < t->pieces.len; i++) {
@@ -111,15 +59,15 @@ static ac_sym *size_of(walk *w, int tensor, int from, int to) {
                           ac_sprintf(w->k->a, "the size of %s", t->name));
   int i = 0;
   while (i < w->n_open && (w->open[i].tensor != tensor || w->open[i].from != from || w->open[i].to != to)) i++;
-  if (i < w->n_open && i == w->zero) return number(w, 0);
+  if (i < w->n_open && i == w->zero) return ac_pw_int(w, 0);
   ac_sy_at_least(&w->y, x, i < w->n_open && i < w->zero);
   return tied(w, x);
 }
 
-static ac_sym *value(walk *w, state *st, const ac_sknode *n);
+static ac_sym *value(ac_pwalk *w, ac_pstate *st, const ac_sknode *n);
 
 /* By its range, or as a product with a common factor: rows * cols - rows. */
-static bool plainly_nonneg(walk *w, ac_sym *x) {
+static bool plainly_nonneg(ac_pwalk *w, ac_sym *x) {
   if (ac_sy_range(&w->y, x, NULL).lo >= 0) return true;
   for (int j = 0; x->n > 1 && j < x->t[x->n - 1].k; j++) {
     ac_sym *factor = ac_sy_of(&w->y, x->t[x->n - 1].atom[j]), *rest = ac_sy_divide(&w->y, x, factor);
@@ -128,33 +76,29 @@ static bool plainly_nonneg(walk *w, ac_sym *x) {
   return false;
 }
 
-static ac_sym *divided(walk *w, state *st, ac_symfn fn, ac_sym *a, ac_sym *b) {
+static ac_sym *divided(ac_pwalk *w, ac_pstate *st, ac_symfn fn, ac_sym *a, ac_sym *b) {
   int64_t c;
   if (ac_sy_const(b, &c) && c == 0) return NULL;
   if (!ac_sy_const(b, &c) && ac_sy_range(&w->y, b, st->facts).lo == 0) /* a division by zero ends the program */
-    st->facts = ac_sy_assume(&w->y, st->facts, minus(w, b, number(w, 1)));
+    st->facts = ac_sy_assume(&w->y, st->facts, ac_pw_sub(w, b, ac_pw_int(w, 1)));
   ac_sym *exact = ac_sy_divide(&w->y, a, b);
   return exact ? exact : ac_sy_fn(&w->y, fn, a, b);
 }
 
-static bool depends_on_data(walk *w, const ac_sym *x) {
-  return ac_pv_mentions(&w->y, x, w->unseen);
-}
-
-/* A number from memory. What is concluded of it holds for any: whoever asks for one and the same each time looks at depends_on_data. */
-static ac_sym *from_memory(walk *w, state *st, const ac_sknode *n) {
+/* A number from memory. What is concluded of it holds for any: whoever asks for one and the same each time looks at ac_pw_data. */
+static ac_sym *from_memory(ac_pwalk *w, ac_pstate *st, const ac_sknode *n) {
   if (!n->i || !w->pid) return NULL;
   ac_sym *x = ac_sy_fresh(&w->y, w->unseen), *lo = n->a ? value(w, st, n->a) : NULL,
          *hi = n->b ? value(w, st, n->b) : NULL;
-  if (lo) st->facts = ac_sy_assume(&w->y, st->facts, minus(w, x, lo));
-  if (hi) st->facts = ac_sy_assume(&w->y, st->facts, minus(w, hi, x));
+  if (lo) st->facts = ac_sy_assume(&w->y, st->facts, ac_pw_sub(w, x, lo));
+  if (hi) st->facts = ac_sy_assume(&w->y, st->facts, ac_pw_sub(w, hi, x));
   return x;
 }
 
-static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
+static ac_sym *value(ac_pwalk *w, ac_pstate *st, const ac_sknode *n) {
   ac_sym *a, *b;
   switch (n->op) {
-  case AC_SK_INT: return number(w, n->i);
+  case AC_SK_INT: return ac_pw_int(w, n->i);
   case AC_SK_VAR: return st->slot[n->i];
   case AC_SK_PID: return w->pid;
   case AC_SK_BLOCKS: return w->blocks;
@@ -192,20 +136,20 @@ static ac_sym *value(walk *w, state *st, const ac_sknode *n) {
   }
   if (!(a = value(w, st, n->a)) || !(b = value(w, st, n->b))) return NULL;
   switch (n->op) {
-  case AC_SK_ADD: return plus(w, a, b);
-  case AC_SK_SUB: return minus(w, a, b);
+  case AC_SK_ADD: return ac_pw_add(w, a, b);
+  case AC_SK_SUB: return ac_pw_sub(w, a, b);
   case AC_SK_MUL: return ac_sy_mul(&w->y, a, b);
   case AC_SK_MIN:
   case AC_SK_MAX: {
-    if (plainly_nonneg(w, minus(w, b, a))) return n->op == AC_SK_MIN ? a : b;
-    if (plainly_nonneg(w, minus(w, a, b))) return n->op == AC_SK_MIN ? b : a;
+    if (plainly_nonneg(w, ac_pw_sub(w, b, a))) return n->op == AC_SK_MIN ? a : b;
+    if (plainly_nonneg(w, ac_pw_sub(w, a, b))) return n->op == AC_SK_MIN ? b : a;
     return ac_sy_fn(&w->y, n->op == AC_SK_MIN ? AC_SY_MIN : AC_SY_MAX, a, b);
   }
   case AC_SK_FLOORDIV: return divided(w, st, AC_SY_FLOORDIV, a, b);
   case AC_SK_CDIV: return divided(w, st, AC_SY_CDIV, a, b);
   default: { /* x % y is x - y * (x // y): one unknown less */
     ac_sym *q = divided(w, st, AC_SY_FLOORDIV, a, b);
-    return q ? minus(w, a, ac_sy_mul(&w->y, b, q)) : NULL;
+    return q ? ac_pw_sub(w, a, ac_sy_mul(&w->y, b, q)) : NULL;
   }
   }
 }
@@ -248,21 +192,21 @@ static condition join_all(condition a, condition b) {
   return r;
 }
 
-static condition holds(walk *w, state *st, const ac_sknode *n, bool yes);
+static condition holds(ac_pwalk *w, ac_pstate *st, const ac_sknode *n, bool yes);
 
-static condition compared(walk *w, ac_skop op, ac_sym *a, ac_sym *b) {
-  ac_sym *one_ = number(w, 1);
+static condition compared(ac_pwalk *w, ac_skop op, ac_sym *a, ac_sym *b) {
+  ac_sym *one_ = ac_pw_int(w, 1);
   switch (op) {
-  case AC_SK_LE: return one(minus(w, b, a));
-  case AC_SK_LT: return one(minus(w, minus(w, b, a), one_));
-  case AC_SK_GE: return one(minus(w, a, b));
-  case AC_SK_GT: return one(minus(w, minus(w, a, b), one_));
-  case AC_SK_EQ: return join_all(one(minus(w, b, a)), one(minus(w, a, b)));
+  case AC_SK_LE: return one(ac_pw_sub(w, b, a));
+  case AC_SK_LT: return one(ac_pw_sub(w, ac_pw_sub(w, b, a), one_));
+  case AC_SK_GE: return one(ac_pw_sub(w, a, b));
+  case AC_SK_GT: return one(ac_pw_sub(w, ac_pw_sub(w, a, b), one_));
+  case AC_SK_EQ: return join_all(one(ac_pw_sub(w, b, a)), one(ac_pw_sub(w, a, b)));
   default: return join_any(compared(w, AC_SK_LT, a, b), compared(w, AC_SK_GT, a, b));
   }
 }
 
-static condition holds(walk *w, state *st, const ac_sknode *n, bool yes) {
+static condition holds(ac_pwalk *w, ac_pstate *st, const ac_sknode *n, bool yes) {
   static const ac_skop opposite[] = {[AC_SK_EQ] = AC_SK_NE, [AC_SK_NE] = AC_SK_EQ, [AC_SK_LT] = AC_SK_GE,
                                      [AC_SK_LE] = AC_SK_GT, [AC_SK_GT] = AC_SK_LE, [AC_SK_GE] = AC_SK_LT};
   condition vague = {.n = 1};
@@ -276,10 +220,10 @@ static condition holds(walk *w, state *st, const ac_sknode *n, bool yes) {
     return a && b ? compared(w, yes ? n->op : opposite[n->op], a, b) : vague;
   }
   ac_sym *x = value(w, st, n);
-  return x ? compared(w, yes ? AC_SK_NE : AC_SK_EQ, x, number(w, 0)) : vague;
+  return x ? compared(w, yes ? AC_SK_NE : AC_SK_EQ, x, ac_pw_int(w, 0)) : vague;
 }
 
-static bool speaks_of_loops(walk *w, const state *st, const ac_sym *x) {
+static bool speaks_of_loops(ac_pwalk *w, const ac_pstate *st, const ac_sym *x) {
   for (int i = 0; i < st->n_loops; i++)
     if (ac_lg_has(&w->y, x, st->loop[i].atom)) return true;
   return false;
@@ -287,22 +231,22 @@ static bool speaks_of_loops(walk *w, const state *st, const ac_sym *x) {
 
 /* ---- kernels ---- */
 
-static state *copy(walk *w, const state *st, const ac_skfunc *fn) {
-  state *n = AC_NEW(w->k->a, state);
+static ac_pstate *copy(ac_pwalk *w, const ac_pstate *st, const ac_skfunc *fn) {
+  ac_pstate *n = AC_NEW(w->k->a, ac_pstate);
   *n = *st;
   n->slot = AC_NEW_N(w->k->a, ac_sym *, fn->n_slots + 1);
   memcpy(n->slot, st->slot, (size_t)fn->n_slots * sizeof *n->slot);
   return n;
 }
 
-static void kernel(walk *w, state *st, const ac_skstmt *s, const cont *then);
+static void kernel(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *then);
 
-static void resume(walk *w, state *st, const cont *c) {
+static void resume(ac_pwalk *w, ac_pstate *st, const cont *c) {
   if (c) kernel(w, st, c->s, c->next);
 }
 
 /* One alternative of a branch. False: it cannot be. */
-static bool enter(walk *w, state *st, const alternative *a, bool known) {
+static bool enter(ac_pwalk *w, ac_pstate *st, const alternative *a, bool known) {
   if (!known) {
     st->maybe = true;
     return true;
@@ -313,7 +257,7 @@ static bool enter(walk *w, state *st, const alternative *a, bool known) {
       if (c < 0) return false;
       continue;
     }
-    if (depends_on_data(w, a->is[i])) {
+    if (ac_pw_data(w, a->is[i])) {
       st->maybe = true;
     } else if (speaks_of_loops(w, st, a->is[i])) {
       if (st->n_branch == AC_PV_BRANCHES) {
@@ -327,7 +271,7 @@ static bool enter(walk *w, state *st, const alternative *a, bool known) {
   return true;
 }
 
-static bool of_loops(walk *w, const state *st, const condition *c) {
+static bool of_loops(ac_pwalk *w, const ac_pstate *st, const condition *c) {
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->alt[i].n; k++)
       if (speaks_of_loops(w, st, c->alt[i].is[k])) return true;
@@ -335,10 +279,10 @@ static bool of_loops(walk *w, const state *st, const condition *c) {
 }
 
 /* A condition that is the same for all blocks and trips: the walk makes a choice, and is done again with the other. */
-static bool choose(walk *w, ac_sym *about) {
+static bool choose(ac_pwalk *w, ac_sym *about) {
   for (int i = 0; i < w->n_choices; i++)
     if (w->chosen[i] == about) return w->choice[i];
-  if (w->n_choices == MAX_CHOICES) {
+  if (w->n_choices == AC_PW_CHOICES) {
     w->lost = true;
     return true;
   }
@@ -348,13 +292,13 @@ static bool choose(walk *w, ac_sym *about) {
   return way;
 }
 
-static bool possible(walk *w, const state *st, const alternative *a) {
+static bool possible(ac_pwalk *w, const ac_pstate *st, const alternative *a) {
   for (int i = 0; i < a->n; i++)
     if (ac_sy_range(&w->y, a->is[i], st->facts).hi < 0) return false;
   return true;
 }
 
-static void drop_impossible(walk *w, const state *st, condition *c) {
+static void drop_impossible(ac_pwalk *w, const ac_pstate *st, condition *c) {
   int n = 0;
   for (int i = 0; c->known && i < c->n; i++)
     if (possible(w, st, &c->alt[i])) c->alt[n++] = c->alt[i];
@@ -362,15 +306,15 @@ static void drop_impossible(walk *w, const state *st, condition *c) {
 }
 
 /* A condition on data: whether it holds is not the same each time. With alternatives it is not followed. */
-static bool of_data(walk *w, condition *c) {
+static bool of_data(ac_pwalk *w, condition *c) {
   bool data = !c->known;
   for (int i = 0; i < c->n; i++)
-    for (int k = 0; k < c->alt[i].n; k++) data = data || depends_on_data(w, c->alt[i].is[k]);
+    for (int k = 0; k < c->alt[i].n; k++) data = data || ac_pw_data(w, c->alt[i].is[k]);
   if (data && c->n > 1) *c = (condition){.n = 1};
   return data;
 }
 
-static void branch(walk *w, state *st, const ac_skstmt *s, const cont *then) {
+static void branch(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *then) {
   condition yes = holds(w, st, s->value, true), no = holds(w, st, s->value, false);
   cont rest = {s->next, then};
   bool seen = !of_data(w, &yes);
@@ -395,7 +339,7 @@ static void branch(walk *w, state *st, const ac_skstmt *s, const cont *then) {
   for (int side = 0; side < 2; side++) {
     const condition *c = side ? &no : &yes;
     for (int i = 0; i < c->n; i++) {
-      state *x = copy(w, st, w->fn);
+      ac_pstate *x = copy(w, st, w->fn);
       if (enter(w, x, &c->alt[i], c->known)) kernel(w, x, side ? s->orelse : s->body, &rest);
     }
   }
@@ -447,30 +391,30 @@ static bool syncs(const ac_skstmt *s) {
 }
 
 /* Values at the head of a loop's body: counters advance with the trips, whatever else the body assigns is not known. */
-static void head_values(walk *w, state *st, const state *before, const ac_skstmt *body, ac_sym *i, ac_sym *lo,
-                        ac_sym *step) {
+static void head_values(ac_pwalk *w, ac_pstate *st, const ac_pstate *before, const ac_skstmt *body, ac_sym *i,
+                        ac_sym *lo, ac_sym *step) {
   for (int k = 0; k < w->fn->n_slots; k++) {
     if (!assigned(body, k)) continue;
     const ac_sknode *by = increment(body, k);
-    ac_sym *c = by && before->slot[k] ? value(w, st, by) : NULL, *gone = i ? minus(w, i, lo) : NULL;
+    ac_sym *c = by && before->slot[k] ? value(w, st, by) : NULL, *gone = i ? ac_pw_sub(w, i, lo) : NULL;
     int64_t s1, c1;
     st->slot[k] = NULL;
     if (!c || !gone) continue;
     if (c == step)
-      st->slot[k] = plus(w, before->slot[k], gone);
+      st->slot[k] = ac_pw_add(w, before->slot[k], gone);
     else if (ac_sy_const(step, &s1) && s1 == 1)
-      st->slot[k] = plus(w, before->slot[k], ac_sy_mul(&w->y, c, gone));
+      st->slot[k] = ac_pw_add(w, before->slot[k], ac_sy_mul(&w->y, c, gone));
     else if (ac_sy_const(step, &s1) && ac_sy_const(c, &c1) && s1 > 0 && c1 % s1 == 0)
-      st->slot[k] = plus(w, before->slot[k], ac_sy_mul(&w->y, number(w, c1 / s1), gone));
+      st->slot[k] = ac_pw_add(w, before->slot[k], ac_sy_mul(&w->y, ac_pw_int(w, c1 / s1), gone));
   }
 }
 
-static void run_loop(walk *w, state *st, const ac_skstmt *s, int slot, ac_sym *lo, ac_sym *hi, ac_sym *step) {
-  state *in = copy(w, st, w->fn);
+static void run_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, int slot, ac_sym *lo, ac_sym *hi, ac_sym *step) {
+  ac_pstate *in = copy(w, st, w->fn);
   if (leaves(s->body)) in->maybe = w->irregular = true;
   if (syncs(s->body)) st->epoch_known = false;
-  if (depends_on_data(w, lo) || depends_on_data(w, hi)) in->maybe = true;
-  if (!lo || !hi || !step || depends_on_data(w, step) || in->n_loops == AC_PV_LOOPS) {
+  if (ac_pw_data(w, lo) || ac_pw_data(w, hi)) in->maybe = true;
+  if (!lo || !hi || !step || ac_pw_data(w, step) || in->n_loops == AC_PV_LOOPS) {
     in->maybe = true;
     head_values(w, in, st, s->body, NULL, NULL, NULL);
     if (slot >= 0) in->slot[slot] = NULL;
@@ -478,24 +422,25 @@ static void run_loop(walk *w, state *st, const ac_skstmt *s, int slot, ac_sym *l
     return;
   }
   ac_syms *y = &w->y;
-  ac_sym *i = ac_sy_fresh(y, "i"), *one_ = number(w, 1);
+  ac_sym *i = ac_sy_fresh(y, "i"), *one_ = ac_pw_int(w, 1);
   ac_ploop l = {i->t[0].atom[0], lo, hi, step};
   const ac_fact *some =
-      ac_sy_assume(y, st->facts, minus(w, minus(w, hi, one_), lo)); /* without a trip it does not matter */
-  if (!ac_lg_nonneg(y, minus(w, step, one_), some)) {
-    unknown(w, AC_CLAIM_LOOPS, ac_sprintf(w->k->a, "that the step of the loop in line %d is positive", s->loc.line));
-    in->facts = ac_sy_assume(y, in->facts, minus(w, step, one_));
+      ac_sy_assume(y, st->facts, ac_pw_sub(w, ac_pw_sub(w, hi, one_), lo)); /* without a trip it does not matter */
+  if (!ac_lg_nonneg(y, ac_pw_sub(w, step, one_), some)) {
+    ac_pw_open(w, AC_CLAIM_LOOPS,
+               ac_sprintf(w->k->a, "that the step of the loop in line %d is positive", s->loc.line));
+    in->facts = ac_sy_assume(y, in->facts, ac_pw_sub(w, step, one_));
   }
   head_values(w, in, st, s->body, i, lo, step);
   in->slot[slot] = i;
-  in->facts = ac_sy_assume(y, in->facts, minus(w, i, lo));
-  in->facts = ac_sy_assume(y, in->facts, minus(w, minus(w, hi, one_), i));
+  in->facts = ac_sy_assume(y, in->facts, ac_pw_sub(w, i, lo));
+  in->facts = ac_sy_assume(y, in->facts, ac_pw_sub(w, ac_pw_sub(w, hi, one_), i));
   if (ac_sy_range(y, lo, st->facts).lo >= 0) ac_sy_at_least(y, i, 0);
   in->loop[in->n_loops++] = l;
   kernel(w, in, s->body, NULL);
 }
 
-static void for_loop(walk *w, state *st, const ac_skstmt *s) {
+static void for_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s) {
   ac_sym *lo = value(w, st, s->lo), *hi = value(w, st, s->hi), *step = value(w, st, s->step);
   int64_t c;
   if (step && ac_sy_const(step, &c) && c < 0) step = NULL;
@@ -503,7 +448,7 @@ static void for_loop(walk *w, state *st, const ac_skstmt *s) {
 }
 
 /* `while i < end: ...; i = i + c` counts as `for i in range(i, end, c)`. */
-static void while_loop(walk *w, state *st, const ac_skstmt *s) {
+static void while_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s) {
   const ac_sknode *n = s->value;
   bool counts = (n->op == AC_SK_LT || n->op == AC_SK_LE) && n->a->op == AC_SK_VAR && constant_in(n->b, s->body);
   const ac_sknode *by = counts ? increment(s->body, (int)n->a->i) : NULL;
@@ -515,11 +460,11 @@ static void while_loop(walk *w, state *st, const ac_skstmt *s) {
     return;
   }
   ac_sym *hi = value(w, st, n->b);
-  if (hi && n->op == AC_SK_LE) hi = plus(w, hi, number(w, 1));
+  if (hi && n->op == AC_SK_LE) hi = ac_pw_add(w, hi, ac_pw_int(w, 1));
   run_loop(w, st, s, (int)n->a->i, st->slot[n->a->i], hi, value(w, st, by));
 }
 
-static void add_access(walk *w, state *st, const ac_skstmt *s) {
+static void add_access(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s) {
   const ac_skaccess *a = s->access;
   ac_family f = {.tensor = w->launch->tensors[a->param],
                  .store = a->store,
@@ -536,29 +481,29 @@ static void add_access(walk *w, state *st, const ac_skstmt *s) {
   memcpy(f.branch, st->branch, sizeof f.branch);
   f.base = value(w, st, a->base);
   f.facts = st->facts; /* and what is known of numbers from memory in it */
-  f.some |= depends_on_data(w, f.base);
-  f.len = number(w, 1);
+  f.some |= ac_pw_data(w, f.base);
+  f.len = ac_pw_int(w, 1);
   for (int d = a->rank - 1; f.base && d >= 0; d--) {
     ac_sym *n = value(w, st, a->extent[d]), *step = value(w, st, a->stride[d]);
     if (!n || !step || f.n_loops == AC_PV_LOOPS) {
       f.base = NULL;
       break;
     }
-    f.some |= depends_on_data(w, n) || depends_on_data(w, step);
+    f.some |= ac_pw_data(w, n) || ac_pw_data(w, step);
     if (step == f.len) { /* row after row without a gap */
       f.len = ac_sy_mul(&w->y, f.len, n);
       continue;
     }
     ac_sym *k = ac_pv_fresh(&w->y, "k", 0);
-    ac_ploop l = {k->t[0].atom[0], number(w, 0), n, number(w, 1)};
+    ac_ploop l = {k->t[0].atom[0], ac_pw_int(w, 0), n, ac_pw_int(w, 1)};
     f.loop[f.n_loops++] = l;
-    f.facts = ac_sy_assume(&w->y, f.facts, minus(w, minus(w, n, number(w, 1)), k));
-    f.base = plus(w, f.base, ac_sy_mul(&w->y, k, step));
+    f.facts = ac_sy_assume(&w->y, f.facts, ac_pw_sub(w, ac_pw_sub(w, n, ac_pw_int(w, 1)), k));
+    f.base = ac_pw_add(w, f.base, ac_sy_mul(&w->y, k, step));
   }
   ac_push(w->k->a, w->into, f);
 }
 
-static void kernel(walk *w, state *st, const ac_skstmt *s, const cont *then) {
+static void kernel(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *then) {
   for (; s; s = s->next) {
     if (w->lost) return;
     switch (s->kind) {
@@ -586,10 +531,8 @@ static void kernel(walk *w, state *st, const ac_skstmt *s, const cont *then) {
   resume(w, st, then);
 }
 
-/* ---- what follows for each claim ---- */
-
 /* Elements of a tensor; NULL: the host does not ask. An output of which nothing is said is as large as the first input. */
-static ac_sym *total(walk *w, int t) {
+ac_sym *ac_pw_total(ac_pwalk *w, int t) {
   const ac_sktensor *x = &w->k->tensors.data[t];
   for (int i = 0; i < w->n_size; i++)
     if (w->size[i].tensor == t && w->size[i].from == 0 && w->size[i].to == AC_SK_END) return w->size[i].is;
@@ -598,159 +541,7 @@ static ac_sym *total(walk *w, int t) {
     return n ? tied(w, n) : NULL;
   }
   if (x->asked) return size_of(w, t, 0, AC_SK_END);
-  return x->twin >= 0 ? total(w, x->twin) : x->like >= 0 ? total(w, x->like) : NULL;
-}
-
-static bool inside(walk *w, const ac_family *f, ac_sym *n) {
-  ac_syms *y = &w->y;
-  ac_family g = *f;
-  if (ac_pv_void(&w->y, &g)) return true;
-  if (!f->base) return false;
-  const ac_fact *facts = ac_sy_assume(&w->y, f->facts, minus(w, f->len, number(w, 1)));
-  for (int i = 0; i < f->n_loops; i++) { /* a counter is its start and a whole number of steps */
-    int64_t step;
-    if (!ac_sy_const(f->loop[i].step, &step) || step < 2) continue;
-    ac_sym *trips = ac_sy_mul(y, ac_pv_fresh(y, "trips", 0), f->loop[i].step);
-    ac_sym *more = minus(w, minus(w, ac_sy_of(y, f->loop[i].atom), f->loop[i].lo), trips);
-    facts = ac_sy_assume(y, ac_sy_assume(y, facts, more), minus(w, number(w, 0), more));
-  }
-  if (ac_lg_nonneg(y, f->base, facts) && ac_lg_nonneg(y, minus(w, n, plus(w, f->base, f->len)), facts)) return true;
-  int tries = 150;
-  return ac_pv_take_away(&w->y, &g, true, -1, &tries) && ac_lg_nonneg(y, g.base, g.facts) &&
-         ac_lg_nonneg(y, minus(w, n, plus(w, g.base, g.len)), g.facts);
-}
-
-/* Of an input whose size the host function does not ask for nothing is known but what is loaded of it. */
-static void taken_as_long(walk *w, const ac_sktensor *x) {
-  const char **given = &w->v->given[AC_CLAIM_BOUNDS];
-  const char *name = ac_sprintf(w->k->a, "'%s'", x->name);
-  if (!*given)
-    *given = ac_sprintf(
-        w->k->a, "the host function asks nothing of the size of %s: it is taken to have all that is loaded", name);
-  else if (!strstr(*given, name))
-    *given = ac_sprintf(w->k->a, "%s; nor of %s", *given, name);
-}
-
-static void check_bounds(walk *w, families *all) {
-  for (size_t i = 0; i < all->len; i++) {
-    const ac_family *f = &all->data[i];
-    const ac_sktensor *x = &w->k->tensors.data[f->tensor];
-    bool sized = x->asked || x->workspace || x->declared;
-    ac_sym *n = sized ? total(w, f->tensor) : NULL;
-    if (!sized && x->in) taken_as_long(w, x);
-    if (sized && (!n || !inside(w, f, n)))
-      unknown(w, AC_CLAIM_BOUNDS,
-              ac_sprintf(w->k->a, "that the copy in line %d stays inside of '%s'%s", f->s->loc.line, x->name,
-                         f->some ? ": where it goes is data" : ""));
-  }
-}
-
-/* The intervals, in any order, from 0 on without a gap, to the end. */
-static bool link_up(walk *w, families *all, int t, ac_sym *n, const ac_fact *facts) {
-  ac_sym *at = number(w, 0);
-  bool *used = AC_NEW_N(w->k->a, bool, all->len + 1);
-  for (bool more = true; more;) {
-    more = false;
-    for (size_t i = 0; i < all->len; i++) {
-      const ac_family *f = &all->data[i];
-      if (f->tensor != t || used[i] || !ac_lg_equal(&w->y, f->base, at, f->facts)) continue;
-      used[i] = more = true;
-      at = plus(w, f->base, f->len);
-      break;
-    }
-  }
-  for (size_t i = 0; i < all->len; i++)
-    if (all->data[i].tensor == t && !used[i] &&
-        !ac_lg_nonneg(&w->y, minus(w, number(w, 0), all->data[i].len), all->data[i].facts))
-      return false;
-  return !n || ac_lg_equal(&w->y, at, n, facts);
-}
-
-/* Of the stores to a tensor in one launch: the families without loops. */
-static bool store_intervals(walk *w, const families *all, int t, bool gaps, families *to, const char **why) {
-  for (size_t i = 0; i < all->len; i++) {
-    ac_family f = all->data[i];
-    int tries = 120;
-    if (f.tensor != t || !f.store) continue;
-    *why = ac_sprintf(w->k->a, "line %d", f.s->loc.line);
-    if (ac_pv_void(&w->y, &f)) continue;
-    if (!f.base || f.maybe || f.some || !ac_pv_take_away(&w->y, &f, gaps, -1, &tries) || f.n_branch) return false;
-    ac_push(w->k->a, to, f);
-  }
-  return true;
-}
-
-static void check_outputs(walk *w, families *launches, int n_launches, const ac_fact *facts) {
-  for (size_t t = 0; t < w->k->tensors.len; t++) {
-    const ac_sktensor *x = &w->k->tensors.data[t];
-    if (!x->out || x->in || x->workspace) continue;
-    const char *why = "no launch";
-    families together = {0};
-    bool done = !n_launches && link_up(w, &together, (int)t, total(w, (int)t), facts);
-    bool all = true;
-    for (int i = 0; i < n_launches && !done; i++) {
-      families one_launch = {0};
-      bool ok = store_intervals(w, &launches[i], (int)t, false, &one_launch, &why);
-      done = ok && link_up(w, &one_launch, (int)t, total(w, (int)t), facts);
-      for (size_t k = 0; k < one_launch.len; k++) ac_push(w->k->a, &together, one_launch.data[k]);
-      for (size_t k = 0; !ok && k < launches[i].len; k++)
-        all = all && !(launches[i].data[k].store && launches[i].data[k].tensor == (int)t);
-    }
-    if (!done && all && n_launches > 1) done = link_up(w, &together, (int)t, total(w, (int)t), facts);
-    if (!done)
-      unknown(w, AC_CLAIM_OUTPUTS,
-              ac_sprintf(w->k->a, "that every element of '%s' is written, by one block (%s)", x->name, why));
-  }
-}
-
-/* Blocks: what one stores no other stores, and what one reads no other stores, unless a barrier is between. */
-static bool own_range(walk *w, const ac_family *load, const ac_family *store) {
-  ac_family f = *store, g = *load;
-  int tries = 40, more = 40, pid = w->pid->t[0].atom[0];
-  if (!f.base || f.some || !g.base || !ac_pv_take_away(&w->y, &f, true, pid, &tries) ||
-      !ac_pv_take_away(&w->y, &g, true, pid, &more))
-    return false;
-  ac_family whole = f;
-  tries = 10;
-  if (f.n_loops && !ac_pv_take_away(&w->y, &whole, true, -1, &tries)) return false;
-  const ac_fact *facts = g.facts;
-  for (const ac_fact *h = f.facts; h; h = h->next) /* what is known of data at the store is another trip's */
-    if (!depends_on_data(w, h->p)) facts = ac_sy_assume(&w->y, facts, h->p);
-  return ac_lg_nonneg(&w->y, minus(w, g.base, f.base), facts) &&
-         ac_lg_nonneg(&w->y, minus(w, plus(w, f.base, f.len), plus(w, g.base, g.len)), facts);
-}
-
-static bool ordered(walk *w, const families *all, int t) {
-  for (size_t i = 0; i < all->len; i++)
-    for (size_t k = 0; k < all->len; k++) {
-      const ac_family *a = &all->data[i], *b = &all->data[k];
-      if (a->tensor != t || b->tensor != t || !a->store || b->store) continue;
-      bool apart = a->epoch_known && b->epoch_known && a->epoch != b->epoch;
-      if (!apart && !own_range(w, b, a)) return false;
-    }
-  return true;
-}
-
-static void check_order(walk *w, const families *all) {
-  for (size_t t = 0; t < w->k->tensors.len; t++) {
-    const ac_sktensor *x = &w->k->tensors.data[t];
-    bool stores = false, loads = false, add = true;
-    for (size_t i = 0; i < all->len; i++)
-      if (all->data[i].tensor == (int)t) {
-        stores |= all->data[i].store;
-        loads |= !all->data[i].store;
-        add &= all->data[i].atomic || !all->data[i].store;
-      }
-    if (stores && loads && !ordered(w, all, (int)t))
-      unknown(w, AC_CLAIM_ORDER,
-              ac_sprintf(w->k->a, "that no block reads of '%s' what another stores in the same launch", x->name));
-    bool output = x->out && !x->in && !x->workspace; /* these are looked at as outputs */
-    families one_launch = {0};
-    const char *why = "";
-    if (stores && !output && !add && !store_intervals(w, all, (int)t, true, &one_launch, &why))
-      unknown(w, AC_CLAIM_ORDER,
-              ac_sprintf(w->k->a, "that no two blocks store to the same elements of '%s' (%s)", x->name, why));
-  }
+  return x->twin >= 0 ? ac_pw_total(w, x->twin) : x->like >= 0 ? ac_pw_total(w, x->like) : NULL;
 }
 
 /* ---- the host ---- */
@@ -758,32 +549,32 @@ static void check_order(walk *w, const families *all) {
 typedef struct {
   ac_sym **slot;
   const ac_fact *facts;
-  families *launches;
+  ac_families *launches;
   int n_launches;
 } path;
 
 enum { MAX_LAUNCHES = 12 };
 
-static void host(walk *w, path p, const ac_skstmt *s, const cont *then);
+static void host(ac_pwalk *w, path p, const ac_skstmt *s, const cont *then);
 
-static state *as_state(walk *w, const path *p) {
-  state *st = AC_NEW(w->k->a, state);
+static ac_pstate *as_state(ac_pwalk *w, const path *p) {
+  ac_pstate *st = AC_NEW(w->k->a, ac_pstate);
   st->slot = p->slot;
   st->facts = p->facts;
   return st;
 }
 
-static void end_of_path(walk *w, path *p) {
+static void end_of_path(ac_pwalk *w, path *p) {
   if (++w->paths > MAX_PATHS) w->lost = true;
-  if (w->lost || ac_lg_nonneg(&w->y, number(w, -1), p->facts)) return; /* nobody comes here */
-  check_outputs(w, p->launches, p->n_launches, p->facts);
+  if (w->lost || ac_lg_nonneg(&w->y, ac_pw_int(w, -1), p->facts)) return; /* nobody comes here */
+  ac_pw_outputs(w, p->launches, p->n_launches, p->facts);
 }
 
 /* An unknown that equals an expression is that expression from here on. */
-static void becomes(walk *w, path *p, ac_sym *x, ac_sym *is) {
+static void becomes(ac_pwalk *w, path *p, ac_sym *x, ac_sym *is) {
   ac_satom *a = x && is && x != is ? ac_sy_atom(&w->y, x) : NULL;
   int atom = a ? x->t[0].atom[0] : -1;
-  if (!a || a->fn != AC_SY_OPAQUE || w->n_ties == MAX_TIES || ac_lg_has(&w->y, is, atom)) return;
+  if (!a || a->fn != AC_SY_OPAQUE || w->n_ties == AC_PW_TIES || ac_lg_has(&w->y, is, atom)) return;
   w->tie_of[w->n_ties] = atom;
   w->tie[w->n_ties++] = is;
   for (int i = 0; i < w->k->host->n_slots; i++)
@@ -794,12 +585,12 @@ static void becomes(walk *w, path *p, ac_sym *x, ac_sym *is) {
   p->facts = facts;
 }
 
-static ac_sym *tied(walk *w, ac_sym *x) {
+static ac_sym *tied(ac_pwalk *w, ac_sym *x) {
   for (int i = 0; i < w->n_ties; i++) x = ac_lg_put(&w->y, x, w->tie_of[i], w->tie[i]);
   return x;
 }
 
-static void equalities(walk *w, path *p, const ac_sknode *n, bool yes) {
+static void equalities(ac_pwalk *w, path *p, const ac_sknode *n, bool yes) {
   if (n->op == AC_SK_NOT) {
     equalities(w, p, n->a, !yes);
   } else if (n->op == (yes ? AC_SK_AND : AC_SK_OR)) {
@@ -813,16 +604,16 @@ static void equalities(walk *w, path *p, const ac_sknode *n, bool yes) {
   }
 }
 
-static void host_branch(walk *w, const path *p, const ac_skstmt *s, const cont *then) {
+static void host_branch(ac_pwalk *w, const path *p, const ac_skstmt *s, const cont *then) {
   cont rest = {s->next, then};
   for (int side = 0; side < 2 && !w->lost; side++) {
     path q = *p;
-    state *st = as_state(w, p);
+    ac_pstate *st = as_state(w, p);
     condition c = holds(w, st, s->value, !side);
     drop_impossible(w, st, &c);
     for (int i = 0; i < c.n; i++) {
       int n_size = w->n_size, n_ties = w->n_ties;
-      state *x = as_state(w, p);
+      ac_pstate *x = as_state(w, p);
       x->facts = st->facts;
       if (!enter(w, x, &c.alt[i], c.known)) continue;
       q.slot = AC_NEW_N(w->k->a, ac_sym *, w->k->host->n_slots + 1);
@@ -838,7 +629,7 @@ static void host_branch(walk *w, const path *p, const ac_skstmt *s, const cont *
 
 /* The number of cores says nothing about what is written where: what was computed from it is any number in its range, unless it is a
  * plain quotient by one (the number of blocks). */
-static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
+static ac_sym *opaque(ac_pwalk *w, path *p, ac_sym *x) {
   bool sizes = false;
   int depth = 0;
   ac_sym *cores = ac_sy_named(&w->y, "cores", w->made);
@@ -851,26 +642,26 @@ static ac_sym *opaque(walk *w, path *p, ac_sym *x) {
   if (top && (top->fn == AC_SY_MIN || top->fn == AC_SY_MAX)) {
     ac_satom t = *top;
     bool min = t.fn == AC_SY_MIN;
-    p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.a, n) : minus(w, n, t.a));
-    p->facts = ac_sy_assume(&w->y, p->facts, min ? minus(w, t.b, n) : minus(w, n, t.b));
+    p->facts = ac_sy_assume(&w->y, p->facts, min ? ac_pw_sub(w, t.a, n) : ac_pw_sub(w, n, t.a));
+    p->facts = ac_sy_assume(&w->y, p->facts, min ? ac_pw_sub(w, t.b, n) : ac_pw_sub(w, n, t.b));
   }
   ac_sym *part = ac_pv_quotient_by(&w->y, x, cores), *whole = part ? ac_sy_atom(&w->y, part)->a : NULL;
   if (part &&
-      ac_lg_nonneg(&w->y, minus(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
-    p->facts = ac_sy_assume(&w->y, p->facts, minus(w, ac_sy_mul(&w->y, n, cores), whole));
+      ac_lg_nonneg(&w->y, ac_pw_sub(w, x, part), p->facts)) /* so many parts of this size are at least the whole */
+    p->facts = ac_sy_assume(&w->y, p->facts, ac_pw_sub(w, ac_sy_mul(&w->y, n, cores), whole));
   return n;
 }
 
-static void walk_kernel(walk *w, const path *p, const ac_skstmt *s, families *into, const ac_fact **facts) {
+static void walk_kernel(ac_pwalk *w, const path *p, const ac_skstmt *s, ac_families *into, const ac_fact **facts) {
   const ac_skfunc *fn = w->k->funcs.data[s->kernel];
-  state *host_state = as_state(w, p), *st = AC_NEW(w->k->a, state);
-  ac_sym *one_ = number(w, 1);
+  ac_pstate *host_state = as_state(w, p), *st = AC_NEW(w->k->a, ac_pstate);
+  ac_sym *one_ = ac_pw_int(w, 1);
   path q = *p; /* what the arguments came from goes into its facts */
   w->blocks = opaque(w, &q, value(w, host_state, s->value));
   if (!w->blocks) {
     w->blocks = ac_pv_fresh(&w->y, "blocks", 1);
-  } else if (!ac_lg_nonneg(&w->y, minus(w, w->blocks, one_), host_state->facts)) {
-    host_state->facts = ac_sy_assume(&w->y, host_state->facts, minus(w, w->blocks, one_)); /* or it is refused */
+  } else if (!ac_lg_nonneg(&w->y, ac_pw_sub(w, w->blocks, one_), host_state->facts)) {
+    host_state->facts = ac_sy_assume(&w->y, host_state->facts, ac_pw_sub(w, w->blocks, one_)); /* or it is refused */
   }
   st->slot = AC_NEW_N(w->k->a, ac_sym *, fn->n_slots + 1);
   for (int i = 0; i < s->n_args; i++)
@@ -884,8 +675,8 @@ static void walk_kernel(walk *w, const path *p, const ac_skstmt *s, families *in
   w->into = into;
   w->irregular = false;
   st->epoch_known = true;
-  st->facts = ac_sy_assume(&w->y, *facts, minus(w, minus(w, w->blocks, one_), w->pid));
-  st->loop[st->n_loops++] = (ac_ploop){w->pid->t[0].atom[0], number(w, 0), w->blocks, one_};
+  st->facts = ac_sy_assume(&w->y, *facts, ac_pw_sub(w, ac_pw_sub(w, w->blocks, one_), w->pid));
+  st->loop[st->n_loops++] = (ac_ploop){w->pid->t[0].atom[0], ac_pw_int(w, 0), w->blocks, one_};
   kernel(w, st, fn->body, NULL);
   if (w->irregular)
     for (size_t i = 0; i < into->len; i++) into->data[i].maybe = true;
@@ -894,7 +685,7 @@ static void walk_kernel(walk *w, const path *p, const ac_skstmt *s, families *in
     if (w->choice[i]) *facts = ac_sy_assume(&w->y, *facts, w->chosen[i]);
 }
 
-static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *then) {
+static void host_launch(ac_pwalk *w, const path *p, const ac_skstmt *s, const cont *then) {
   if (p->n_launches == MAX_LAUNCHES) {
     w->lost = true;
     return;
@@ -902,17 +693,17 @@ static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *
   w->forced = 0;
   do {
     path q = *p;
-    q.launches = AC_NEW_N(w->k->a, families, MAX_LAUNCHES);
+    q.launches = AC_NEW_N(w->k->a, ac_families, MAX_LAUNCHES);
     memcpy(q.launches, p->launches, (size_t)p->n_launches * sizeof *q.launches);
-    families *into = &q.launches[q.n_launches++];
+    ac_families *into = &q.launches[q.n_launches++];
     w->n_choices = 0;
     walk_kernel(w, p, s, into, &q.facts);
     if (w->lost) return;
     int n = w->n_choices;
-    bool way[MAX_CHOICES];
+    bool way[AC_PW_CHOICES];
     memcpy(way, w->choice, sizeof way);
-    check_bounds(w, into);
-    check_order(w, into);
+    ac_pw_bounds(w, into);
+    ac_pw_order(w, into);
     host(w, q, s->next, then);
     while (n > 0 && !way[n - 1]) n--; /* the last choice that was not yet made the other way */
     if (n) way[n - 1] = false;
@@ -921,9 +712,9 @@ static void host_launch(walk *w, const path *p, const ac_skstmt *s, const cont *
   } while (w->forced && !w->lost);
 }
 
-static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {
+static void host(ac_pwalk *w, path p, const ac_skstmt *s, const cont *then) {
   for (; s && !w->lost; s = s->next) {
-    state *st = as_state(w, &p);
+    ac_pstate *st = as_state(w, &p);
     switch (s->kind) {
     case AC_SKS_SET: {
       ac_sym *x = value(w, st, s->value);
@@ -939,7 +730,7 @@ static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {
     case AC_SKS_LAUNCH: host_launch(w, &p, s, then); return;
     case AC_SKS_EMPTY: {
       ac_sym *n = value(w, st, s->value);
-      if (n && w->n_size < MAX_SIZES) w->size[w->n_size++] = (size_is){s->slot, 0, AC_SK_END, n};
+      if (n && w->n_size < AC_PW_SIZES) w->size[w->n_size++] = (ac_psize){s->slot, 0, AC_SK_END, n};
       break;
     }
     default: break;
@@ -952,12 +743,12 @@ static void host(walk *w, path p, const ac_skstmt *s, const cont *then) {
     end_of_path(w, &p);
 }
 
-static void one_case(walk *w) {
+static void one_case(ac_pwalk *w) {
   ac_sketch *k = w->k;
   ac_syms_init(&w->y, k->a);
   w->n_size = w->n_ties = w->paths = 0;
   path p = {.slot = AC_NEW_N(k->a, ac_sym *, k->host->n_slots + 1),
-            .launches = AC_NEW_N(k->a, families, MAX_LAUNCHES)};
+            .launches = AC_NEW_N(k->a, ac_families, MAX_LAUNCHES)};
   for (int i = 0; i < k->host->f->n_params; i++)
     if (k->host->f->params[i].type == AC_CT_INT)
       p.slot[i] = ac_pv_fresh(&w->y, k->host->f->params[i].name, INT64_MIN);
@@ -967,23 +758,23 @@ static void one_case(walk *w) {
 
 /* Sizes that are 0 are cases of their own: everywhere else they are at least 1, which makes most minima and maxima go. */
 void ac_sk_prove(ac_sketch *k, ac_verdicts *v) {
-  walk *w = AC_NEW(k->a, walk);
+  ac_pwalk *w = AC_NEW(k->a, ac_pwalk);
   w->k = k;
   w->v = v;
   w->made = "a number that the cores make";
   w->unseen = "a number from memory";
   for (size_t t = 0; t < k->tensors.len; t++)
-    for (size_t i = 0; i < k->tensors.data[t].pieces.len && w->n_open < MAX_ZERO; i++) {
+    for (size_t i = 0; i < k->tensors.data[t].pieces.len && w->n_open < AC_PW_ZERO; i++) {
       ac_skpiece x = k->tensors.data[t].pieces.data[i];
       if (x.from == 0 && x.to == AC_SK_END && asked_for(w, (int)t, -1, AC_SK_END)) x.to = -1; /* as size_of has it */
       bool seen = false;
       for (int j = 0; j < w->n_open; j++)
         seen |= w->open[j].tensor == (int)t && w->open[j].from == x.from && w->open[j].to == x.to;
-      if (!seen && k->tensors.data[t].in) w->open[w->n_open++] = (size_is){(int)t, x.from, x.to, NULL};
+      if (!seen && k->tensors.data[t].in) w->open[w->n_open++] = (ac_psize){(int)t, x.from, x.to, NULL};
     }
   for (w->zero = w->n_open; w->zero >= 0 && !k->opaque && !w->lost; w->zero--) one_case(w);
   if (!w->lost && !k->opaque) return;
   static const ac_claim walked[] = {AC_CLAIM_OUTPUTS, AC_CLAIM_BOUNDS, AC_CLAIM_ORDER, AC_CLAIM_LOOPS};
   for (size_t i = 0; i < AC_COUNT(walked); i++)
-    unknown(w, walked[i], k->opaque ? k->opaque : "the program has too many ways through it");
+    ac_pw_open(w, walked[i], k->opaque ? k->opaque : "the program has too many ways through it");
 }

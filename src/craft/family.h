@@ -15,9 +15,10 @@ typedef struct {
 /* An access, or what is left of it: [base, base + len) for every trip of the loops. */
 typedef struct {
   int tensor;
-  bool store, atomic, maybe; /* maybe: whether it happens at all depends on values */
-  bool some;                 /* not all of it is touched, as values will have it */
-  ac_sym *base, *len;        /* NULL: not known */
+  bool store, atomic;
+  int maybe;          /* on how many values it depends whether it happens at all */
+  bool some;          /* not all of it is touched, as values will have it */
+  ac_sym *base, *len; /* NULL: not known */
   ac_ploop loop[AC_PV_LOOPS];
   int n_loops;
   const ac_fact *facts;
@@ -26,6 +27,8 @@ typedef struct {
   int epoch;
   bool epoch_known;
   const ac_skstmt *s;
+  bool whole; /* stands for stores of both arms of an `if`; stays inside where they do */
+  bool part;  /* one of those: what is written is looked at in the other */
 } ac_family;
 
 /* A new unknown that is at least lo. */

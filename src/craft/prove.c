@@ -14,7 +14,7 @@ struct ac_pstate {
   int n_branch;
   ac_ploop loop[AC_PV_LOOPS];
   int n_loops;
-  bool maybe;
+  int maybe; /* on how many values it depends whether this is reached */
   int epoch;
   bool epoch_known;
 };
@@ -23,6 +23,12 @@ typedef struct ac_pcont {
   const ac_skstmt *s;
   const struct ac_pcont *next;
 } cont;
+
+/* What follows the `if`s around an arm that is walked to its end. */
+struct ac_pbehind {
+  const cont *rest;
+  const struct ac_pbehind *next;
+};
 
 /* ---- values ---- */
 
@@ -171,8 +177,9 @@ static condition one(ac_sym *x) {
 }
 
 static condition join_any(condition a, condition b) {
-  for (int i = 0; i < b.n && a.n < 4; i++) a.alt[a.n++] = b.alt[i];
-  a.known = a.known && b.known && a.n <= 4;
+  if (a.n + b.n > 4) return (condition){.n = 1};
+  for (int i = 0; i < b.n; i++) a.alt[a.n++] = b.alt[i];
+  a.known = a.known && b.known;
   return a;
 }
 
@@ -245,10 +252,11 @@ static void resume(ac_pwalk *w, ac_pstate *st, const cont *c) {
   if (c) kernel(w, st, c->s, c->next);
 }
 
-/* One alternative of a branch. False: it cannot be. */
-static bool enter(ac_pwalk *w, ac_pstate *st, const alternative *a, bool known) {
+/* One alternative of a branch. False: it cannot be. `others` are walked too, and stand for the rest of what can be: then what is the
+ * same for all trips is as much a condition of what happens here as what is not, and no fact of the whole walk. */
+static bool enter(ac_pwalk *w, ac_pstate *st, const alternative *a, bool known, bool others) {
   if (!known) {
-    st->maybe = true;
+    st->maybe++;
     return true;
   }
   for (int i = 0; i < a->n; i++) {
@@ -258,8 +266,8 @@ static bool enter(ac_pwalk *w, ac_pstate *st, const alternative *a, bool known) 
       continue;
     }
     if (ac_pw_data(w, a->is[i])) {
-      st->maybe = true;
-    } else if (speaks_of_loops(w, st, a->is[i])) {
+      st->maybe++;
+    } else if (others || speaks_of_loops(w, st, a->is[i])) {
       if (st->n_branch == AC_PV_BRANCHES) {
         w->lost = true;
         return false;
@@ -314,7 +322,89 @@ static bool of_data(ac_pwalk *w, condition *c) {
   return data;
 }
 
-static void branch(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *then) {
+/* How often the statements assign a slot. */
+static int assigned(const ac_skstmt *s, int slot) {
+  int n = 0;
+  for (; s; s = s->next)
+    n += ((s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) && s->slot == slot) + assigned(s->body, slot) +
+         assigned(s->orelse, slot);
+  return n;
+}
+
+static bool leaves(const ac_skstmt *s) {
+  for (; s; s = s->next)
+    if (s->kind == AC_SKS_BREAK || s->kind == AC_SKS_RETURN || leaves(s->body) || leaves(s->orelse)) return true;
+  return false;
+}
+
+/* What a slot holds behind an `if` whose arms leave a and b in it. False: it cannot be said. */
+static bool either(ac_pwalk *w, ac_sym *a, const ac_pstate *yes, ac_sym *b, const ac_pstate *no, ac_sym **is) {
+  if (!a || !b || ac_pw_data(w, a) || ac_pw_data(w, b)) return false;
+  *is = ac_pw_either(w, a, yes->facts, b, no->facts);
+  return *is != NULL;
+}
+
+static bool used_behind(const ac_pwalk *w, const cont *rest, int slot) {
+  const struct ac_pbehind here = {rest, w->behind};
+  for (const struct ac_pbehind *b = &here; b; b = b->next)
+    for (const cont *c = b->rest; c; c = c->next)
+      if (ac_pw_uses(c->s, slot)) return true;
+  return false;
+}
+
+/* The state behind an `if` from those at the ends of its arms. False: what follows is walked once behind each. */
+static bool meet(ac_pwalk *w, ac_pstate *st, const ac_pstate *yes, const ac_pstate *no, const cont *rest) {
+  for (int k = 0; k < w->fn->n_slots; k++) {
+    ac_sym *a = yes->slot[k], *b = no->slot[k];
+    if (a != b && !used_behind(w, rest, k))
+      a = NULL;
+    else if (a != b && !either(w, a, yes, b, no, &a))
+      return false;
+    st->slot[k] = a;
+  }
+  st->epoch_known = yes->epoch_known && no->epoch_known && yes->epoch == no->epoch;
+  st->epoch = yes->epoch;
+  st->maybe += w->irregular;
+  return true;
+}
+
+/* Both arms are walked to their ends, and what follows once: `st` is then what holds behind them. False: nothing was done. */
+static bool walk_arms(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const condition *yes, const condition *no,
+                      const cont *rest) {
+  size_t from = w->into->len;
+  int paths = w->paths;
+  bool split = w->split, ok = !leaves(s->body) && !leaves(s->orelse);
+  for (size_t i = 0; i < w->apart.len; i++) ok = ok && w->apart.data[i] != s;
+  if (!ok || !yes->n || !no->n) return false;
+  ac_parm arm[2];
+  ac_pstate *end[2], *after = copy(w, st, w->fn);
+  const struct ac_pbehind *behind = w->behind, here = {rest, behind};
+  w->split = false;
+  w->behind = &here;
+  for (int side = 0; side < 2 && ok; side++) {
+    const condition *c = side ? no : yes;
+    end[side] = copy(w, st, w->fn);
+    ok = enter(w, end[side], &c->alt[0], c->known && c->n == 1, true); /* of several alternatives: perhaps */
+    arm[side] = (ac_parm){w->into->len, 0, end[side]->n_branch, end[side]->maybe, c->n > 1};
+    if (ok) kernel(w, end[side], side ? s->orelse : s->body, NULL);
+    arm[side].to = w->into->len;
+    ok = ok && !w->split && !w->lost;
+  }
+  w->split = split;
+  w->behind = behind;
+  ac_family before = {.facts = st->facts, .n_loops = st->n_loops, .n_branch = st->n_branch, .maybe = st->maybe};
+  if (ok && meet(w, after, end[0], end[1], rest) && ac_pw_join(w, arm, &before)) {
+    *st = *after;
+    return true;
+  }
+  ac_push(w->k->a, &w->apart, s);
+  w->into->len = from;
+  w->paths = paths;
+  return false;
+}
+
+/* True: st is what holds behind it. False: what follows was walked as well. */
+static bool branch(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *then) {
   condition yes = holds(w, st, s->value, true), no = holds(w, st, s->value, false);
   cont rest = {s->next, then};
   bool seen = !of_data(w, &yes);
@@ -328,30 +418,24 @@ static void branch(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *t
       for (int i = 1; i < c->n; i++) c->alt[i - 1] = c->alt[i];
       c->n--;
     }
-    if (enter(w, st, &c->alt[0], true)) kernel(w, st, way ? s->body : s->orelse, &rest);
-    return;
+    if (enter(w, st, &c->alt[0], true, false)) kernel(w, st, way ? s->body : s->orelse, &rest);
+    return false;
   }
+  if (walk_arms(w, st, s, &yes, &no, &rest)) return true;
+  w->split |= yes.n && no.n;
   w->paths += yes.n && no.n;
   if (w->paths > MAX_PATHS) {
     w->lost = true;
-    return;
+    return false;
   }
   for (int side = 0; side < 2; side++) {
     const condition *c = side ? &no : &yes;
     for (int i = 0; i < c->n; i++) {
       ac_pstate *x = copy(w, st, w->fn);
-      if (enter(w, x, &c->alt[i], c->known)) kernel(w, x, side ? s->orelse : s->body, &rest);
+      if (enter(w, x, &c->alt[i], c->known, yes.n + no.n > 1)) kernel(w, x, side ? s->orelse : s->body, &rest);
     }
   }
-}
-
-/* How often the statements assign a slot. */
-static int assigned(const ac_skstmt *s, int slot) {
-  int n = 0;
-  for (; s; s = s->next)
-    n += ((s->kind == AC_SKS_SET || s->kind == AC_SKS_FOR) && s->slot == slot) + assigned(s->body, slot) +
-         assigned(s->orelse, slot);
-  return n;
+  return false;
 }
 
 /* What a loop assigns is not known behind it. */
@@ -376,12 +460,6 @@ static const ac_sknode *increment(const ac_skstmt *body, int slot) {
     return v->b;
   }
   return NULL;
-}
-
-static bool leaves(const ac_skstmt *s) {
-  for (; s; s = s->next)
-    if (s->kind == AC_SKS_BREAK || s->kind == AC_SKS_RETURN || leaves(s->body) || leaves(s->orelse)) return true;
-  return false;
 }
 
 static bool syncs(const ac_skstmt *s) {
@@ -411,14 +489,19 @@ static void head_values(ac_pwalk *w, ac_pstate *st, const ac_pstate *before, con
 
 static void run_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, int slot, ac_sym *lo, ac_sym *hi, ac_sym *step) {
   ac_pstate *in = copy(w, st, w->fn);
-  if (leaves(s->body)) in->maybe = w->irregular = true;
+  bool split = w->split;
+  if (leaves(s->body)) {
+    w->irregular = true;
+    in->maybe++;
+  }
   if (syncs(s->body)) st->epoch_known = false;
-  if (ac_pw_data(w, lo) || ac_pw_data(w, hi)) in->maybe = true;
+  if (ac_pw_data(w, lo) || ac_pw_data(w, hi)) in->maybe++;
   if (!lo || !hi || !step || ac_pw_data(w, step) || in->n_loops == AC_PV_LOOPS) {
-    in->maybe = true;
+    in->maybe++;
     head_values(w, in, st, s->body, NULL, NULL, NULL);
     if (slot >= 0) in->slot[slot] = NULL;
     kernel(w, in, s->body, NULL);
+    w->split = split;
     return;
   }
   ac_syms *y = &w->y;
@@ -438,6 +521,7 @@ static void run_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, int slot, a
   if (ac_sy_range(y, lo, st->facts).lo >= 0) ac_sy_at_least(y, i, 0);
   in->loop[in->n_loops++] = l;
   kernel(w, in, s->body, NULL);
+  w->split = split; /* what follows the loop is not walked twice */
 }
 
 static void for_loop(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s) {
@@ -510,7 +594,7 @@ static void kernel(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *t
     case AC_SKS_SET: st->slot[s->slot] = value(w, st, s->value); break;
     case AC_SKS_IF:
       if (syncs(s->body) || syncs(s->orelse)) st->epoch_known = false;
-      branch(w, st, s, then);
+      if (branch(w, st, s, then)) break;
       return;
     case AC_SKS_FOR:
     case AC_SKS_WHILE:
@@ -519,7 +603,7 @@ static void kernel(ac_pwalk *w, ac_pstate *st, const ac_skstmt *s, const cont *t
       else
         while_loop(w, st, s);
       forget_assigned(st->slot, w->fn->n_slots, s);
-      if (w->irregular) st->maybe = true;
+      if (w->irregular) st->maybe++;
       break;
     case AC_SKS_RETURN:
     case AC_SKS_BREAK: return;
@@ -615,7 +699,7 @@ static void host_branch(ac_pwalk *w, const path *p, const ac_skstmt *s, const co
       int n_size = w->n_size, n_ties = w->n_ties;
       ac_pstate *x = as_state(w, p);
       x->facts = st->facts;
-      if (!enter(w, x, &c.alt[i], c.known)) continue;
+      if (!enter(w, x, &c.alt[i], c.known, false)) continue;
       q.slot = AC_NEW_N(w->k->a, ac_sym *, w->k->host->n_slots + 1);
       memcpy(q.slot, p->slot, (size_t)w->k->host->n_slots * sizeof *q.slot);
       q.facts = x->facts;

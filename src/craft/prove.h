@@ -38,7 +38,10 @@ typedef struct {
   bool choice[AC_PW_CHOICES];
   ac_sym *chosen[AC_PW_CHOICES]; /* about what */
   int n_choices, forced;
+  bool split;                      /* what follows an `if` was walked once behind each arm */
+  AC_VEC(const ac_skstmt *) apart; /* the `if`s of which that has to be */
   ac_families *into;
+  const struct ac_pbehind *behind;
 } ac_pwalk;
 
 /* Leaves the claim open, for this reason, unless it is already. */
@@ -65,6 +68,21 @@ static inline bool ac_pw_data(ac_pwalk *w, const ac_sym *x) {
 
 /* Elements of a tensor; NULL: the host does not ask. An output of which nothing is said is as large as the first input. */
 ac_sym *ac_pw_total(ac_pwalk *w, int t); /* prove.c */
+
+/* Accesses of one arm of an `if`: into->data[from, to). */
+typedef struct {
+  size_t from, to;
+  int n_branch, maybe; /* conditions, and doubts, that the arm starts with */
+  bool loose;          /* its condition has several alternatives: none was assumed */
+} ac_parm;
+
+/* prove_join.c: stores that both arms make become one that has not their conditions; `before`: what an access in front of the `if` would
+ * have. False: a loose arm has a store that the other has not, of which nothing could be said. */
+bool ac_pw_join(ac_pwalk *w, const ac_parm arm[2], const ac_family *before);
+/* The minimum or maximum that is a where the facts `yes` hold, and b where the facts `no` do. NULL: not shown. */
+ac_sym *ac_pw_either(ac_pwalk *w, ac_sym *a, const ac_fact *yes, ac_sym *b, const ac_fact *no);
+/* The statements, or what is inside of them, ask for the slot. */
+bool ac_pw_uses(const ac_skstmt *s, int slot);
 
 /* prove_claims.c: what the accesses of one launch, or of all launches of a path, leave open. */
 void ac_pw_bounds(ac_pwalk *w, ac_families *all);

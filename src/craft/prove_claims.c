@@ -38,6 +38,7 @@ static void taken_as_long(ac_pwalk *w, const ac_sktensor *x) {
 void ac_pw_bounds(ac_pwalk *w, ac_families *all) {
   for (size_t i = 0; i < all->len; i++) {
     const ac_family *f = &all->data[i];
+    if (f->whole) continue;
     const ac_sktensor *x = &w->k->tensors.data[f->tensor];
     bool sized = x->asked || x->workspace || x->declared;
     ac_sym *n = sized ? ac_pw_total(w, f->tensor) : NULL;
@@ -76,7 +77,7 @@ static bool store_intervals(ac_pwalk *w, const ac_families *all, int t, bool gap
   for (size_t i = 0; i < all->len; i++) {
     ac_family f = all->data[i];
     int tries = 120;
-    if (f.tensor != t || !f.store) continue;
+    if (f.tensor != t || !f.store || f.part) continue;
     *why = ac_sprintf(w->k->a, "line %d", f.s->loc.line);
     if (ac_pv_void(&w->y, &f)) continue;
     if (!f.base || f.maybe || f.some || !ac_pv_take_away(&w->y, &f, gaps, -1, &tries) || f.n_branch) return false;
@@ -129,7 +130,7 @@ static bool ordered(ac_pwalk *w, const ac_families *all, int t) {
   for (size_t i = 0; i < all->len; i++)
     for (size_t k = 0; k < all->len; k++) {
       const ac_family *a = &all->data[i], *b = &all->data[k];
-      if (a->tensor != t || b->tensor != t || !a->store || b->store) continue;
+      if (a->tensor != t || b->tensor != t || !a->store || b->store || a->part) continue;
       bool apart = a->epoch_known && b->epoch_known && a->epoch != b->epoch;
       if (!apart && !own_range(w, b, a)) return false;
     }

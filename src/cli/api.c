@@ -215,8 +215,9 @@ static void list_tunes(ac_context *c, const ac_cmodule *m) {
 static bool job_program(ac_context *c, job *j) {
   if (ends_with(j->o->input, ".craft")) {
     j->craft_name = j->o->input;
-    j->craft_text = ac_read_file(c->arena, j->o->input, 0, NULL, &c->diags);
-    if (!j->craft_text) return false;
+    size_t n;
+    j->craft_text = ac_read_file(c->arena, j->o->input, 0, &n, &c->diags);
+    if (!j->craft_text || !ac_craft_whole(j->craft_name, j->craft_text, n, &c->diags)) return false;
   } else {
     if (!job_trace(c, j)) return false;
     ac_cmodule *m = ac_plan(c->arena, j->graph, j->chip, &c->diags);

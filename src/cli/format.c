@@ -5,12 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-static char *read_all(ac_context *c, FILE *f) {
+static const char *read_all(ac_context *c, FILE *f, size_t *len) {
   ac_buf b;
   ac_buf_init(&b, c->arena);
   char piece[4096];
   for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;) ac_putn(&b, piece, n);
-  if (!ferror(f)) return ac_strdup(c->arena, ac_buf_str(&b));
+  *len = b.len;
+  if (!ferror(f)) return ac_buf_str(&b);
   ac_error(&c->diags, AC0101, AC_NOLOC, "cannot read standard input: %s", strerror(errno));
   return NULL;
 }
@@ -30,9 +31,10 @@ static char *canonical(ac_context *c, const char *name, const char *text) {
 
 static void one(ac_context *c, const char *file, bool check, json_t *files) {
   bool in = !strcmp(file, "-");
-  char *text = in ? read_all(c, stdin) : ac_read_file(c->arena, file, 0, NULL, &c->diags);
+  size_t len = 0;
+  const char *text = in ? read_all(c, stdin, &len) : ac_read_file(c->arena, file, 0, &len, &c->diags);
   const char *name = in ? "<stdin>" : file;
-  char *out = text ? canonical(c, name, text) : NULL;
+  char *out = text && ac_craft_whole(name, text, len, &c->diags) ? canonical(c, name, text) : NULL;
   if (!out) return;
   bool changed = strcmp(text, out) != 0;
   if (in && !check)

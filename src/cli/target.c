@@ -208,11 +208,17 @@ bool ac_target_project(ac_arena *a, const ac_run_options *o, ac_target *t, ac_di
 
 /* ---- a program, without a compiler ---- */
 
+/* Does the user's name mean the tensor? What C++ takes for itself has an underscore more. */
+static bool names(const char *said, const char *tensor) {
+  size_t n = strlen(said);
+  return !strncmp(said, tensor, n) && (!tensor[n] || !strcmp(tensor + n, "_"));
+}
+
 static bool shape_for(ac_arena *a, const ac_gen_options *o, const char *name, ac_sim_tensor *t, ac_diags *d) {
   for (int k = 0; k < o->n_shapes; k++) {
     ac_shape_override x;
     if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
-    if (strcmp(x.input, name) != 0) continue;
+    if (!names(x.input, name)) continue;
     t->rank = x.rank;
     for (int i = 0; i < x.rank && i < AC_MAX_RANK; i++) t->shape[i] = x.dims[i];
     return true;
@@ -225,7 +231,7 @@ static bool all_shapes_used(ac_arena *a, const ac_program *p, const ac_gen_optio
     ac_shape_override x;
     bool found = false;
     if (!ac_parse_shape(a, o->shapes[k], &x, d)) return false;
-    for (size_t i = 0; i < p->tensors.len; i++) found |= !strcmp(x.input, p->tensors.data[i].name);
+    for (size_t i = 0; i < p->tensors.len; i++) found |= names(x.input, p->tensors.data[i].name);
     if (found) continue;
     ac_error(d, AC0103, AC_NOLOC, "--shape: no tensor '%s'", x.input);
     return false;

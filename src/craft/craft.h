@@ -259,6 +259,9 @@ typedef struct {
   AC_VEC(ac_ctune) tunes; /* filled by check: in order of the text */
 } ac_cmodule;
 
+/* Is the text that was read from a file as long as its string, without NUL? Else AC0405 at the first one: what is behind it would be
+ * lost. */
+bool ac_craft_whole(const char *file, const char *text, size_t len, ac_diags *d);
 /* Parses; reports up to d->max_errors syntax errors (AC04xx), recovering at statement ends. NULL if there was any. */
 ac_cmodule *ac_craft_parse(ac_arena *a, const char *file, const char *text, ac_diags *d);
 /* Prints in canonical form (4 spaces, 100 columns where possible); parse(print(m)) prints the same. */

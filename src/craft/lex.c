@@ -537,3 +537,15 @@ void ac_craft_lex(ac_arena *a, const char *file, const char *text, ac_diags *d, 
   ac_ctoken *end = emit(l, AC_TK_END, here(l, l->p, l->p));
   take_comments(l, &end->comments, l->pending.len);
 }
+
+bool ac_craft_whole(const char *file, const char *text, size_t len, ac_diags *d) {
+  size_t n = strlen(text);
+  if (n == len) return true;
+  ac_loc loc = {.file = file, .line = 1, .col = 1};
+  for (size_t i = 0; i < n; i++)
+    loc = text[i] == '\n' ? (ac_loc){.file = file, .line = loc.line + 1, .col = 1}
+                          : (ac_loc){.file = file, .line = loc.line, .col = loc.col + 1};
+  ac_diag *x = ac_error(d, AC0405, loc, "the file has a NUL byte here, %zu bytes before its end", len - n);
+  ac_help(d, x, "take it out; a program is text in UTF-8");
+  return false;
+}

@@ -293,7 +293,7 @@ static void rows(trial *r, int t, span x, const int64_t *extent, const int64_t *
     if (rank == 1)
       push_span(r, t, x);
     else
-      rows(r, t, (span){x.at, 1, x.block, x.epoch, x.store, x.atomic, x.s}, extent + 1, stride + 1, rank - 1);
+      rows(r, t, x, extent + 1, stride + 1, rank - 1);
   }
 }
 
@@ -322,11 +322,26 @@ static void access(trial *r, const frame *f, const ac_skstmt *s) {
 
 static flow run(trial *r, frame *f, const ac_skstmt *s);
 
+/* Of constants alone. */
+static bool fixed(const ac_sknode *e) {
+  return !e || e->op == AC_SK_INT ||
+         ((e->op == AC_SK_ADD || e->op == AC_SK_SUB || e->op == AC_SK_MUL) && fixed(e->a) && fixed(e->b));
+}
+
+/* A step that is no constant is positive: a rule of the language. */
+static flow no_step(trial *r, const ac_skstmt *s, int64_t step) {
+  finding *g = find(r, AC0524, 0, s, s->loc);
+  g->message = ac_sprintf(r->s->a, "the step of this loop is %lld", (long long)step);
+  g->help = "give the kernel a tile of at least 1: max(1, ...)";
+  return r->refused = true, STOP;
+}
+
 static flow loop(trial *r, frame *f, const ac_skstmt *s) {
   int64_t lo = 0, hi = 0, step = 1, v;
   if (s->kind == AC_SKS_FOR) {
     if (!eval(r, f, s->lo, &lo) || !eval(r, f, s->hi, &hi) || !eval(r, f, s->step, &step))
       return r->data = true, STOP;
+    if (step <= 0 && lo < hi && !fixed(s->step)) return no_step(r, s, step);
     if (!step) return r->gave_up = true, STOP;
   }
   for (int64_t i = lo; spend(r); i += step) {
@@ -395,7 +410,7 @@ static void twice(trial *r, int t, const span *a, const span *b) {
   int64_t end = a->at + a->len < b->at + b->len ? a->at + a->len : b->at + b->len;
   finding *g = find(r, AC0541, t, a->s, AC_NOLOC);
   g->other = b->s == a->s ? NULL : b->s;
-  g->note = "and here";
+  g->note = g->other ? "and here" : NULL;
   g->message = ac_sprintf(r->s->a, "blocks %d and %d both write %s of '%s'", a->block, b->block,
                           range_text(r, b->at, end), name(r, t));
   g->help = "each block writes a range of its own; its last tile ends where the range ends: "
@@ -473,6 +488,11 @@ static void launch(trial *r, const frame *host, const ac_skstmt *s) {
     return;
   }
   if (f.blocks < 1 || f.blocks > 65535) {
+    if (fixed(s->value)) {
+      finding *g = find(r, AC0520, 0, s, s->loc);
+      g->message = ac_sprintf(r->s->a, "a launch has 1 to 65535 blocks, this one %lld", (long long)f.blocks);
+      g->help = "min(tl.num_cores(), ...)";
+    }
     r->refused = true;
     return;
   }
@@ -628,7 +648,7 @@ static bool pick_sizes(trial *r, int k, int wanted) {
 /* Whose size a finding rests on: of that the rank must not be a guess that no trial bears out. */
 static bool certain(const trial *r, const finding *x) {
   int t = x->tensor;
-  if (x->code == AC0541 || x->code == AC0543 || x->warning) return true;
+  if (x->code == AC0541 || x->code == AC0543 || x->code == AC0524 || x->code == AC0520 || x->warning) return true;
   if (r->s->tensors.data[t].declared) return true;
   if (x->code == AC0540 && !r->s->tensors.data[t].asked && r->s->tensors.data[t].twin >= 0)
     t = r->s->tensors.data[t].twin;

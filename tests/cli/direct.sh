@@ -73,3 +73,21 @@ done
 "$ASCENDCRAFT" run "$work/o" --out "$work/usual.npy" >"$work/usual"
 grep -q '65504' "$work/saturate"
 grep -q 'not finite' "$work/usual"
+
+# an input whose name C++ takes for itself is called by its own
+cat >"$work/taken.craft" <<'TEXT'
+@ascend_kernel
+def copy_kernel(x, y, n):
+    buf = tl.alloc_ub(4096, tl.float32)
+    for i in range(0, n, 4096):
+        off = i + tl.arange(0, min(4096, n - i))
+        with tl.copyin():
+            tl.load(x + off, buf)
+        with tl.copyout():
+            tl.store(y + off, buf)
+
+
+def copy(idx, y):
+    copy_kernel[1](idx, y, idx.numel())
+TEXT
+"$ASCENDCRAFT" run "$work/taken.craft" --shape idx=7 --out "$work/taken.npy" >/dev/null

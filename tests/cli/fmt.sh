@@ -88,6 +88,14 @@ cmp broken.craft before.craft
 cmp c.craft want.craft
 grep -q 'broken.craft:19:6: error\[AC0403\]' err
 grep -q 'AC0101' err
+# a NUL would hide what is behind it: refused, and the file stays
+printf '# c\000omment\n' | cat - want.craft >nul.craft
+cp nul.craft nul-before.craft
+fails 2 "$ASCENDCRAFT" fmt nul.craft
+grep -q 'nul.craft:1:4: error\[AC0405\]' err
+cmp nul.craft nul-before.craft
+fails 2 "$ASCENDCRAFT" check nul.craft
+grep -q 'nul.craft:1:4: error\[AC0405\]' err
 "$ASCENDCRAFT" fmt --check --json a.craft | grep -q '"changed": false'
 fails 2 "$ASCENDCRAFT" fmt --check before.craft
 

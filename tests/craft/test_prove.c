@@ -84,6 +84,72 @@ static void examples(void **s) {
   assert_true(t.proved * 100 >= t.n * 95);
 }
 
+/* ---- single programs ---- */
+
+/* A box of three axes, none of which joins another, is all of what it covers. */
+static void boxes(void **s) {
+  (void)s;
+  assert_true(
+      judge("box",
+            "@ascend_kernel\ndef box_kernel(x, y, b, a, c):\n    t = tl.alloc_ub((4, 16, 32), tl.float32)\n"
+            "    for j in range(0, b, 4):\n        nj = min(4, b - j)\n        for i in range(0, a, 16):\n"
+            "            ni = min(16, a - i)\n            for k in range(0, c, 32):\n"
+            "                nk = min(32, c - k)\n"
+            "                off = (j * a * c + i * c + k + tl.arange(0, nj)[:, None, None] * (a * c)\n"
+            "                       + tl.arange(0, ni)[None, :, None] * c + tl.arange(0, nk)[None, None, :])\n"
+            "                with tl.copyin():\n                    tl.load(x + off, t)\n"
+            "                with tl.copyout():\n                    tl.store(y + off, t)\n\n\n"
+            "def box(x, y):\n    b, a, c = x.shape\n    box_kernel[1](x, y, b, a, c)\n",
+            NULL) != REFUTED);
+}
+
+static void too_many_blocks(void **s) {
+  (void)s;
+  const char *kernel =
+      "@ascend_kernel\ndef k(x, y):\n    b = tl.alloc_ub(64, tl.float32)\n    i = tl.program_id(0) * 64\n"
+      "    with tl.copyin():\n        tl.load(x + i + tl.arange(0, 64), b)\n"
+      "    with tl.copyout():\n        tl.store(y + i + tl.arange(0, 64), b)\n\n\n";
+  ac_arena *a = ac_arena_new();
+  assert_int_equal(
+      judge("blocks", ac_sprintf(a, "%sdef host(x, y: tl.out[4480000]):\n    k[70000](x, y)\n", kernel), NULL),
+      REFUTED);
+  ac_arena_free(a);
+}
+
+static void steps(void **s) {
+  (void)s;
+  static const struct {
+    const char *tile;
+    bool wrong;
+  } t[] = {{"0", true}, {"8 - 16", true}, {"min(64, n) - n", true}, {"64", false}, {"max(1, n // 40)", false}};
+  ac_arena *a = ac_arena_new();
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    const char *text = ac_sprintf(a,
+                                  "@ascend_kernel\ndef k(x, y, n, tile):\n    b = tl.alloc_ub(4096, tl.float32)\n    "
+                                  "for i in range(0, n, tile):\n"
+                                  "        off = i + tl.arange(0, min(tile, n - i))\n        with tl.copyin():\n     "
+                                  "       tl.load(x + off, b)\n"
+                                  "        with tl.copyout():\n            tl.store(y + off, b)\n\n\n"
+                                  "def host(x, y):\n    n = x.numel()\n    if n > 100000:\n        "
+                                  "tl.refuse(\"large\")\n    k[1](x, y, n, %s)\n",
+                                  t[i].tile);
+    world w;
+    open_world(&w);
+    ac_cmodule *m = ac_craft_parse(w.a, "t.craft", text, &w.d);
+    ac_craft_check_opts o = {.chip = w.chip};
+    ac_verdicts v;
+    assert_non_null(m);
+    bool ok = ac_craft_check(w.a, m, &o, &w.d) && ac_craft_prove(w.a, m, &o, &v, &w.d), found = false;
+    for (size_t k = 0; k < w.d.list.len; k++) found |= w.d.list.data[k]->code == AC0524;
+    if (ok == t[i].wrong || found != t[i].wrong) {
+      ac_diags_print(&w.d, stderr, false);
+      fail_msg("a tile of %s", t[i].tile);
+    }
+    ac_arena_free(w.a);
+  }
+  ac_arena_free(a);
+}
+
 /* ---- planted faults ---- */
 
 /* What is replaced by what; each occurrence in turn. */
@@ -244,7 +310,8 @@ static void branches_in_loops(void **s) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(planted_faults),
-                                     cmocka_unit_test(branches_in_loops)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(examples),       cmocka_unit_test(boxes),
+                                     cmocka_unit_test(steps),          cmocka_unit_test(too_many_blocks),
+                                     cmocka_unit_test(planted_faults), cmocka_unit_test(branches_in_loops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

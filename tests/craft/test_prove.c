@@ -100,7 +100,7 @@ static void boxes(void **s) {
             "                with tl.copyin():\n                    tl.load(x + off, t)\n"
             "                with tl.copyout():\n                    tl.store(y + off, t)\n\n\n"
             "def box(x, y):\n    b, a, c = x.shape\n    box_kernel[1](x, y, b, a, c)\n",
-            NULL) != REFUTED);
+            -1, NULL) != REFUTED);
 }
 
 static void too_many_blocks(void **s) {
@@ -111,7 +111,7 @@ static void too_many_blocks(void **s) {
       "    with tl.copyout():\n        tl.store(y + i + tl.arange(0, 64), b)\n\n\n";
   ac_arena *a = ac_arena_new();
   assert_int_equal(
-      judge("blocks", ac_sprintf(a, "%sdef host(x, y: tl.out[4480000]):\n    k[70000](x, y)\n", kernel), NULL),
+      judge("blocks", ac_sprintf(a, "%sdef host(x, y: tl.out[4480000]):\n    k[70000](x, y)\n", kernel), -1, NULL),
       REFUTED);
   ac_arena_free(a);
 }

@@ -1,4 +1,5 @@
-/* The check of the flags of TBufs that copies touch, wherever they are set and awaited (passes "sync" and "defer").
+/* The check of the flags of TBufs that copies touch, wherever they are set and awaited, and of those around what the vector unit fills of a
+ * queue's slot before its load (passes "sync" and "defer").
  *
  * Every such buffer has a small automaton for each of its four orders, every id that the kernel holds one more:
  *
@@ -7,6 +8,9 @@
  *   before a copy   stale -SetFlag-> set -WaitFlag-> fresh; on the spot: fresh at once. What touches the buffer, and what the
  *                   vector unit awaits for it, makes it stale. A copy must find it fresh.
  *   an id           down -SetFlag-> up -WaitFlag-> down. Set twice, or awaited while down: wrong. Down where the kernel ends.
+ *   a fill          of a slot between AllocTensor and DeQue: it must find every earlier load over (MTE2_V), and, where the slot goes
+ *                   straight out or is stored from, the store too for which it went out last (MTE3_V: AllocTensor makes only the next
+ *                   load await that); the load must find the fill over (V_MTE2).
  *
  * They run over all paths at once: of a list of statements we keep, for each state that it may be entered in, the set of states that it
  * may be left in. A loop is the closure of its body, so each statement is looked at once. */
@@ -19,6 +23,12 @@ enum { AFTER_LOAD, AFTER_STORE, BEFORE_LOAD, BEFORE_STORE, ORDERS };
 enum { CLEAR, OPEN, SET };     /* behind a copy */
 enum { STALE, COMING, FRESH }; /* before a copy */
 enum { DOWN, UP };             /* an id */
+enum { LOADED, STORED, FILLED, SLOT_ORDERS };
+enum {
+  DONE,
+  PENDING,
+  IN_USE
+}; /* of a slot: nothing to wait for; something; behind its DeQue, which orders what follows */
 
 static const ac_event events[ORDERS] = {AC_EV_MTE2_V, AC_EV_MTE3_V, AC_EV_V_MTE2, AC_EV_V_MTE3};
 
@@ -32,7 +42,8 @@ typedef struct {
   ac_arena *a;
   const ac_akernel *k;
   int *buffers, n_buffers; /* those that flags order */
-  int n;                   /* machines: ORDERS a buffer, then one an id */
+  int *slots, n_slots;     /* queues that copies with a pad value load */
+  int n;                   /* machines: ORDERS a buffer, then one an id, then SLOT_ORDERS a slot */
 } flags;
 
 bool ac_lower_accesses(const ac_akernel *k, const ac_astmt *s, int buffer) {
@@ -87,8 +98,29 @@ static int id(int state, const ac_astmt *s, const char **bad) {
   return state;
 }
 
+static int slot(int state, int order, const ac_astmt *s, bool own, bool touched, bool stored, const char **bad) {
+  static const ac_event over[SLOT_ORDERS] = {AC_EV_MTE2_V, AC_EV_MTE3_V, AC_EV_V_MTE2};
+  if (own && s->kind == AC_AS_ALLOC) return order == STORED && stored ? PENDING : DONE;
+  if (own && s->kind == AC_AS_DEQUE) return IN_USE;
+  if (state == IN_USE) return state;
+  if (s->kind == AC_AS_BARRIER || (s->kind == AC_AS_FLAG && s->event == over[order])) return DONE;
+  bool load = by_unit(s) && s->copy->to_ub, fill = touched && s->kind != AC_AS_COPY;
+  if (fill && order != FILLED && state == PENDING)
+    *bad = order == LOADED ? "it is filled before an earlier load of it is over"
+                           : "it is filled before the store of what it held is over";
+  if (touched && load && order == FILLED && state == PENDING) *bad = "a load does not wait for what fills it before";
+  return (order == LOADED && touched && load) || (order == FILLED && fill) ? PENDING : state;
+}
+
 static int step(const flags *f, int m, int state, const ac_astmt *s, const char **bad) {
-  if (m >= f->n_buffers * ORDERS) return s->held - 1 == m - f->n_buffers * ORDERS ? id(state, s, bad) : state;
+  int ids = f->n_buffers * ORDERS, slots = ids + (int)f->k->held.len;
+  if (m >= slots) {
+    int at = f->slots[(m - slots) / SLOT_ORDERS];
+    ac_amem mem = f->k->buffers.data[at].mem;
+    return slot(state, (m - slots) % SLOT_ORDERS, s, s->tensor && s->tensor->buffer == at,
+                ac_lower_accesses(f->k, s, at), mem == AC_MEM_BIND || mem == AC_MEM_UPDATE, bad);
+  }
+  if (m >= ids) return s->held - 1 == m - ids ? id(state, s, bad) : state;
   int b = f->buffers[m / ORDERS], order = m % ORDERS;
   bool flag = s->kind == AC_AS_FLAG || s->kind == AC_AS_SET || s->kind == AC_AS_WAIT;
   bool own = flag && s->tensor && s->tensor->buffer == b, touched = ac_lower_accesses(f->k, s, b);
@@ -178,17 +210,32 @@ static void list(const flags *f, machine *x, const ac_ablock *b) {
   }
 }
 
+/* A load into a queue's slot that takes a pad value. */
+static void padded(void *user, ac_astmt *s) {
+  flags *f = user;
+  if (s->kind != AC_AS_COPY || !s->copy->to_ub || !s->copy->pad) return;
+  int at = s->copy->ub->buffer;
+  bool seen = f->k->buffers.data[at].sync;
+  for (int i = 0; i < f->n_slots; i++) seen |= f->slots[i] == at;
+  if (!seen) f->slots[f->n_slots++] = at;
+}
+
 const char *ac_lower_check_flags(ac_arena *a, const ac_akernel *k) {
-  flags f = {.a = a, .k = k, .buffers = AC_NEW_N(a, int, k->buffers.len + 1)};
+  flags f = {
+      .a = a, .k = k, .buffers = AC_NEW_N(a, int, k->buffers.len + 1), .slots = AC_NEW_N(a, int, k->buffers.len + 1)};
   for (size_t i = 0; i < k->buffers.len; i++)
     if (k->buffers.data[i].sync) f.buffers[f.n_buffers++] = (int)i;
-  f.n = f.n_buffers * ORDERS + (int)k->held.len;
+  for (size_t i = 0; i < k->methods.len; i++)
+    ac_as_walk(&((ac_akernel *)(uintptr_t)k)->methods.data[i].body, padded, &f);
+  int ids = f.n_buffers * ORDERS, slots = ids + (int)k->held.len;
+  f.n = slots + f.n_slots * SLOT_ORDERS;
   machine *x = fresh(&f, NULL);
   list(&f, x, &k->methods.data[0].body);
-  for (int m = 0; m < f.n; m++) { /* clear, stale and down are what a kernel begins with: state 0 */
-    bool of_id = m >= f.n_buffers * ORDERS;
+  for (int m = 0; m < f.n; m++) { /* clear, stale, down and done are what a kernel begins with: state 0 */
+    bool of_id = m >= ids && m < slots;
     const char *name =
-        of_id ? k->held.data[m - f.n_buffers * ORDERS].name : k->buffers.data[f.buffers[m / ORDERS]].buffer;
+        of_id ? k->held.data[m - ids].name
+              : k->buffers.data[m < ids ? f.buffers[m / ORDERS] : f.slots[(m - slots) / SLOT_ORDERS]].buffer;
     const char *bad = x[m].bad[0];
     if (!bad && of_id && x[m].to[0] & 1 << UP) bad = "a flag is set where the kernel ends";
     if (bad) return ac_sprintf(a, "flags of '%s': %s", name, bad);

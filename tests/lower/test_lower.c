@@ -18,7 +18,7 @@ typedef struct {
 
 static const char *cases[] = {"relu",     "l2rows", "softmax_row",  "accumulate", "carried",
                               "deferred", "unused", "shared",       "branches",   "tile2d",
-                              "strided",  "turned", "two_launches", "last_store"};
+                              "strided",  "turned", "two_launches", "last_store", "padded"};
 
 static void begin(work *w) {
   w->a = ac_arena_new();
@@ -207,6 +207,25 @@ static void break_round(work *w, ac_program *p) {
   for (size_t i = 0; i < p->kernels.data[0]->buffers.len; i++)
     if (p->kernels.data[0]->buffers.data[i].home) p->kernels.data[0]->buffers.data[i].round_to = 256;
 }
+static void drop_flag(ac_program *p, const char *name, ac_event e) {
+  ac_ablock *b = &method(p, name)->body;
+  for (size_t i = 0; i < b->len; i++)
+    if (b->data[i]->kind == AC_AS_FLAG && b->data[i]->event == e) {
+      memmove(b->data + i, b->data + i + 1, (b->len - i - 1) * sizeof *b->data);
+      b->len--;
+      return;
+    }
+  fail_msg("no such flag in %s", name);
+}
+static void break_fill_stored(work *w, ac_program *p) {
+  (void)w, drop_flag(p, "CopyIn1", AC_EV_MTE3_V);
+}
+static void break_fill_loaded(work *w, ac_program *p) {
+  (void)w, drop_flag(p, "CopyIn2", AC_EV_MTE2_V);
+}
+static void break_fill_over(work *w, ac_program *p) {
+  (void)w, drop_flag(p, "CopyIn2", AC_EV_V_MTE2);
+}
 static void break_copied(work *w, ac_program *p) {
   break_home(w, p);
   for (size_t i = 0; i < p->kernels.data[0]->buffers.len; i++)
@@ -225,6 +244,9 @@ static void invariants(void **state) {
       {"relu", "process", break_deque, "a use of 'x'"},
       {"relu", "process", break_loop, "a loop that may run zero times"},
       {"l2rows", "sync", break_flag, "does not wait for the vector unit"},
+      {"padded", "sync", break_fill_stored, "'straight': it is filled before the store of what it held is over"},
+      {"padded", "sync", break_fill_loaded, "'last': it is filled before an earlier load of it is over"},
+      {"padded", "sync", break_fill_over, "'last': a load does not wait for what fills it before"},
       {"l2rows", "legalise", break_work, "no work tensor of its own"},
       {"tile2d", "process", break_outward, "a store of 'b' while its queue slot is not at hand"},
       {"tile2d", "process", break_leg, "EnQue of 'b' out of step: it is being filled"},

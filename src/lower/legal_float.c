@@ -217,8 +217,6 @@ static void pow_(legal *l, const lx_args *x) {
   lx_compare_s(l, m, t, lx_float(l, 0), AC_CMP_EQ);
   lx_select(l, u, m, v, u);
   /* (-0)^b and (-inf)^b of a b that is no integer are |a|^b, not NaN */
-  lx_1(l, AC_I_ABS, t, x->a);
-  lx_compare_s(l, m, t, lx_float(l, 0), AC_CMP_EQ);
   lx_2(l, AC_I_MUL, t, p, u);
   lv w = lx_tmp(l, AC_F32);
   lx_compare(l, m, u, u, AC_CMP_EQ);

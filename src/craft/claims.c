@@ -63,9 +63,12 @@ static void warn_of_unknown(const ac_cmodule *m, const ac_verdicts *v, ac_diags 
     for (size_t i = 0; i < to->list.len; i++) said = said || to->list.data[i]->message == v->why[q];
     if (said) continue;
     ac_diag *g = ac_warn(to, AC0545, host->loc, "not proved: %s", v->why[q]);
-    ac_help(to, g, "nothing wrong was found on %d shapes; %s", v->shapes,
-            v->asked[q] ? "the tiling code asks it of each shape, as far as sizes say it"
-                        : "the simulator looks at those that it runs");
+    const char *later = v->asked[q] ? "the tiling code asks it of each shape, as far as sizes say it"
+                                    : "the simulator looks at those that it runs";
+    if (v->shapes)
+      ac_help(to, g, "nothing wrong was found on %d shapes; %s", v->shapes, later);
+    else
+      ac_help(to, g, "no shape went through a trial; %s", later);
   }
 }
 

@@ -54,9 +54,22 @@ static bool fraction(double v, int64_t *num, int64_t *den) {
   return false;
 }
 
+/* floor(in * scale), as PyTorch computes it in double, with scale = num / den but for its rounding: that only matters where the quotient is
+ * whole (100 * 0.29 is 28.999999999999996, so that 28 elements come of it). Such a size is fixed, all others stay symbolic. */
+static const ac_sym *scaled(ac_rule *r, const ac_sym *in, double scale, int64_t num, int64_t den) {
+  ac_graph *g = r->g;
+  const ac_sym *n = s_muli(g, in, num), *out = s_div(g, n, sym(r, den));
+  int64_t at = 0;
+  if (!(den & (den - 1))) return out; /* the product is exact */
+  if (!ac_sym_guard(g, AC_GUARD_EQ, ac_sym_op(g, AC_SYM_MOD, n, sym(r, den)), sym(r, 0), r->loc,
+                    "interpolate: the scaled size is whole"))
+    return out;
+  return ac_rule_pin(r, in, "a size whose scaled size is whole", &at) ? sym(r, (int64_t)floor((double)at * scale))
+                                                                      : NULL;
+}
+
 /* Sizes and scale of the axis that the arguments name. */
 static bool axis_of(ac_rule *r, axis *t) {
-  ac_graph *g = r->g;
   const ac_arg *want = &r->args[2], *scale = &r->args[3];
   *t = (axis){.x = r->args[0].t, .align = r->args[5].b};
   if (!ac_rule_dim(r, 1, t->x->rank, &t->dim)) return false;
@@ -72,7 +85,8 @@ static bool axis_of(ac_rule *r, axis *t) {
   if (!scale->absent && !fraction(scale->f, &p, &q))
     return ac_rule_fail(r, AC0304, "use a ratio of numbers up to 1000, such as 2, 1.5 or 0.25, or give size",
                         "scale_factor %g is no ratio of small numbers", scale->f);
-  t->out = want->absent ? s_div(g, s_muli(g, t->in, p), sym(r, q)) : want->i;
+  t->out = want->absent ? scaled(r, t->in, scale->f, p, q) : want->i;
+  if (!t->out) return false;
   t->num = scale->absent ? t->in : sym(r, q);
   t->den = scale->absent ? t->out : sym(r, p);
   if (!ac_rule_le(r, sym(r, 1), t->out, "interpolate: the result is not empty"))
@@ -224,6 +238,13 @@ static ac_value *antialiased(ac_rule *r, const axis *t, int reach) {
   return sum;
 }
 
+/* A linear mode copies where a scale factor gives the size that is there (upsample_linear1d and kin, "special case: just copy"), although
+ * the factor is not 1. Only factors between 1 and 2 do that. */
+static bool copied(ac_rule *r, const axis *t) {
+  if (r->args[3].absent || r->args[3].f <= 1 || r->args[3].f >= 2) return false;
+  return ac_sym_guard(r->g, AC_GUARD_EQ, t->in, t->out, r->loc, "interpolate: the scaled size is the same");
+}
+
 static bool resize_axis(ac_rule *r) {
   axis t;
   const char *mode = r->args[4].s;
@@ -231,6 +252,7 @@ static bool resize_axis(ac_rule *r) {
   if (s_eq(mode, "nearest") || s_eq(mode, "nearest-exact")) return ac_rule_give(r, nearest(r, &t, mode[7] != 0));
   bool four = s_eq(mode, "bicubic");
   if (r->args[6].b) return ac_rule_give(r, antialiased(r, &t, four ? 2 : 1));
+  if (!four && copied(r, &t)) return ac_rule_give(r, cast(r, t.x, t.acc));
   return ac_rule_give(r, four ? cubic(r, &t) : linear(r, &t));
 }
 

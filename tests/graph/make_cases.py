@@ -587,8 +587,11 @@ case("bernoulli", input="f64p[2,3]")
 
 # resizing
 for mode, align, anti in [("nearest", False, False), ("nearest-exact", False, False), ("linear", False, False), ("linear", True, False), ("bicubic", False, False), ("bicubic", True, False), ("bilinear", False, True), ("bicubic", False, True)]:
-    for dim, size, scale in [(2, 11, None), (2, 3, None), (1, 8, None), (1, 1, None), (2, None, 2.0), (2, None, 0.5), (1, None, 1.5), (2, 0, None)]:
+    for dim, size, scale in [(2, 11, None), (2, 3, None), (1, 8, None), (1, 1, None), (2, None, 2.0), (2, None, 0.5), (1, None, 1.5), (2, 0, None), (2, None, 1.125), (1, None, 1.3), (2, None, 0.37)]:
         case("resize_axis", input="f64[2,4,6]", dim=dim, size=size, scale=scale, mode=mode, align_corners=align, antialias=anti)
+for mode in ("nearest", "linear"):  # the product of the last two is less than its whole number
+    for n, scale in [(10, 0.3), (100, 0.29), (50, 0.58)]:
+        case("resize_axis", input="f64[1,1,%d]" % n, dim=2, size=None, scale=scale, mode=mode, align_corners=False, antialias=False)
 case("resize_axis", input="f64[2,0,6]", dim=1, size=4, scale=None, mode="linear", align_corners=False, antialias=False)
 
 # matrix products

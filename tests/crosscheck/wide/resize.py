@@ -35,6 +35,14 @@ EXPRESSIONS = [
     "F.interpolate(x, size=(3, 3), mode='area')",
     "F.interpolate(x[0], scale_factor=0.5, mode='area')",
     "F.upsample(x, scale_factor=2)",
+    # 100 * 0.29 is 28.999999999999996; a factor that changes no size
+    "F.interpolate(w, scale_factor=0.29)",
+    "F.interpolate(w, scale_factor=0.29, mode='linear')",
+    "F.interpolate(w, scale_factor=0.57, mode='nearest-exact')",
+    "F.interpolate(w, scale_factor=1.1, mode='linear')",
+    "F.interpolate(x, scale_factor=1.05, mode='bilinear')",
+    "F.interpolate(x, scale_factor=1.13, mode='bilinear')",
+    "F.interpolate(x, scale_factor=1.05, mode='bicubic')",
     "nn.Upsample(scale_factor=2, mode='bilinear', align_corners=True)(x)",
     "nn.Upsample(size=(8, 8))(x)",
     "nn.UpsamplingNearest2d(scale_factor=2)(x)",
@@ -43,13 +51,13 @@ EXPRESSIONS = [
 
 
 class Model(nn.Module):
-    def forward(self, x):
-        names = dict(globals(), x=x)
+    def forward(self, x, w):
+        names = dict(globals(), x=x, w=w)
         return {e: eval(e, names) for e in EXPRESSIONS}
 
 
 def get_inputs():
-    return [torch.randn(2, 3, 7, 9)]
+    return [torch.randn(2, 3, 7, 9), torch.randn(1, 1, 100)]
 
 
 def get_init_inputs():

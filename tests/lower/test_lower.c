@@ -552,6 +552,40 @@ static void block_counts(void **state) {
   }
 }
 
+/* Conditions that a path has decided are not asked again: in terms of sizes, through variables, until one of these changes. */
+static void decided(void **state) {
+  (void)state;
+  static const char kernel[] =
+      "@ascend_kernel\ndef k(x, y, n, v):\n    a = tl.alloc_ub(64, tl.float32)\n"
+      "    for i in range(0, n, 64):\n        c = min(64, n - i)\n        with tl.copyin():\n"
+      "            tl.load(x + i + tl.arange(0, c), a)\n        with tl.compute():\n"
+      "            tl.vadd(a, a, v)\n        with tl.copyout():\n"
+      "            tl.store(y + i + tl.arange(0, c), a)\n\n\n"
+      "def host(x, y):\n    w = tl.empty(x.numel(), tl.float32)\n    n = x.numel()\n";
+#define EITHER(cond, from, to)                                                                              \
+  "    if " cond ":\n        k[1](" from ", " to ", x.numel(), 1.0)\n    else:\n        k[1](" from ", " to \
+  ", x.numel(), 2.0)\n"
+  static const struct {
+    const char *host;
+    size_t paths;
+  } t[] = {
+      {EITHER("n > 100", "x", "w") EITHER("n > 100", "w", "y"), 2},
+      {EITHER("n > 100", "x", "w") "    m = x.numel()\n" EITHER("m > 100", "w", "y"), 2},
+      {EITHER("n > 100", "x", "w") EITHER("n > 200", "w", "y"), 4},
+      {EITHER("n > 100", "x", "w") "    n = n // 2\n" EITHER("n > 100", "w", "y"), 4},
+      {EITHER("n > 100", "x", "w") "    if n > 7:\n        n = 3\n" EITHER("n > 100", "w", "y"), 4},
+      {EITHER("n > 100", "x", "w") "    for j in range(n):\n        n = n + 1\n" EITHER("n > 100", "w", "y"), 4},
+      {"    if n > 100:\n        tl.refuse(\"large\")\n    k[1](x, w, n, 1.0)\n" EITHER("n > 100", "w", "y"), 1}};
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    work w;
+    begin(&w);
+    ac_program *p = lower(&w, "t.craft", ac_sprintf(w.a, "%s%s", kernel, t[i].host), NULL, NULL);
+    assert_non_null(p);
+    if (p->paths.len != t[i].paths) fail_msg("%zu ways, not %zu:\n%s", p->paths.len, t[i].paths, t[i].host);
+    ac_arena_free(w.a);
+  }
+}
+
 static void refusals(void **state) {
   (void)state;
   static const struct {
@@ -658,8 +692,8 @@ int main(void) {
       cmocka_unit_test(golden),      cmocka_unit_test(deterministic), cmocka_unit_test(invariants),
       cmocka_unit_test(updates),     cmocka_unit_test(placement),     cmocka_unit_test(ids_of_flags),
       cmocka_unit_test(bank_groups), cmocka_unit_test(scalars),       cmocka_unit_test(block_counts),
-      cmocka_unit_test(refusals),    cmocka_unit_test(error_book),    cmocka_unit_test(dumps),
-      cmocka_unit_test(bad_names),
+      cmocka_unit_test(decided),     cmocka_unit_test(refusals),      cmocka_unit_test(error_book),
+      cmocka_unit_test(dumps),       cmocka_unit_test(bad_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -424,6 +424,14 @@ bool ac_lower_host(ac_lower_ctx *c) {
     ac_help(c->d, x, "an operator has inputs and outputs: load from one parameter, store to another");
     return false;
   }
+  bool stores = false;
+  for (size_t i = 0; i < c->p->tensors.len; i++) stores |= c->p->tensors.data[i].dir != AC_TENSOR_IN;
+  if (!stores) {
+    ac_diag *x = ac_error(c->d, AC0611, f->loc, "no kernel stores to a parameter of '%s': the operator has no output",
+                          f->name);
+    ac_help(c->d, x, "store the result: tl.store(y + ..., buf) in a copyout block");
+    return false;
+  }
   attributes(c, f, &h.vars);
   if (!output_shapes(c, f)) return false;
   c->p->comments = c->m->comments;

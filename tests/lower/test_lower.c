@@ -598,6 +598,12 @@ static void refusals(void **state) {
        "n)\n"
        "    with tl.copyout():\n        tl.store(y + tl.arange(0, 64), a)\n\n\ndef host(x, y):\n    k[1](x, y, 64)\n",
        AC0601},
+      /* nothing that is written */
+      {"@ascend_kernel\ndef k(x):\n    a = tl.alloc_ub(64, tl.float32)\n    with tl.copyin():\n"
+       "        tl.load(x + tl.arange(0, 64), a)\n\n\ndef host(x):\n    if x.numel() < 64:\n        "
+       "tl.refuse(\"short\")\n"
+       "    k[1](x)\n",
+       AC0611},
       /* nothing to read, nothing to write */
       {"@ascend_kernel\ndef k(x):\n    pass\n\n\ndef host(x):\n    k[1](x)\n", AC0611},
   };

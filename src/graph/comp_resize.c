@@ -1,7 +1,8 @@
-/* C_COMP rows that resize and warp: one axis of torch.nn.functional.interpolate, affine_grid and grid_sample.
+/* C_COMP rows that resize: one axis of torch.nn.functional.interpolate.
  *
  * Where a result lies in the source is a ratio of integers, so that no rounding of sizes or scale factors moves it: output i of an axis is at
  * (a * i + b) / d of the source (PyTorch's area_pixel_compute_source_index, ATen/native/UpSample.h, where it is computed in floating point).
+ * Where the position is a whole number, float32 may miss it in PyTorch: nearest from 2 to 82 elements takes element 0 at 41, here 1.
  * The positions are int32, the fractions float32, as are values between the axes. */
 #include "graph/internal.h"
 

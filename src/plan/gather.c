@@ -1,8 +1,9 @@
 /* Schedules: reading by index tensors: index_select, embedding, x[i, j], gather.
  *
- * Three forms. Long pieces (an index of a dimension that is not the last) are copied a piece an index, straight between the tensors
+ * Four forms. Long pieces (an index of a dimension that is not the last) are copied a piece an index, straight between the tensors
  * through UB. Elements along the last dimension are picked in UB, where the row fits: one copy brings it in, tl.gather takes 64
- * elements in a few cycles. Everything else reads element by element from memory, about a hundred times slower than a copy.
+ * elements in a few cycles. Short rows come and go by the dozen, so that a copy is long: what is the same for every tile of rows, the
+ * places within it, is computed once. Everything else reads element by element from memory, about a hundred times slower than a copy.
  */
 #include "plan/gather.h"
 
@@ -24,6 +25,7 @@ typedef struct {
   int n_groups; /* of the other dimensions: sizes in the index, strides in x */
   const char *size[AC_MAX_RANK], *stride[AC_MAX_RANK];
   bool in_ub; /* the row may fit UB */
+  bool tiled; /* rows of the result and those of x that they take from follow each other alike: many may fit */
 } get;
 
 static int bytes_of(const get *g) {
@@ -183,6 +185,104 @@ static void row_kernel(get *g) {
   ac_cb_end(b);
 }
 
+/* ---- many short rows a tile ---- */
+
+/* One for all tiles: 4-byte lanes for the table and for two steps on the way to it. */
+enum { TABLE_BYTES = 3 * 4, ROWS_SCRATCH = 24576 };
+
+/* number = row of the tile that lane belongs to; exact while there are less than 2^22 lanes, and UB holds no more than 2^16. */
+static void lane_rows(pl_ctx *p) {
+  ac_cb_comment(&p->b,
+                "lane l is element l %% wide of row l // wide; half a lane on, rounding cannot reach the next row");
+  ix_call(p, "tl.iota(table, 0, count=lanes)");
+  ix_call(p, "tl.cast(ratio, table, mode=\"rint\")");
+  ix_call(p, "tl.vadd_scalar(ratio, ratio, 0.5)");
+  ix_call(p, "tl.vdiv_scalar(ratio, ratio, wide)");
+  ix_call(p, "tl.cast(number, ratio, mode=\"floor\")");
+}
+
+/* table = where in a tile of x its rows begin, an element a lane; index_select: where the elements are. */
+static void rows_table(const get *g) {
+  pl_ctx *p = g->p;
+  if (!g->element) ix_read(&g->ix, "tl.arange(0, wide)");
+  ac_cb_with(&p->b, AC_STAGE_COMPUTE);
+  lane_rows(p);
+  if (g->element) {
+    ix_call(p, "tl.vmul_scalar(table, number, span)");
+  } else {
+    ix_call(p, "tl.vmul_scalar(number, number, wide)");
+    ix_call(p, "tl.vsub(table, table, number)");
+    ix_call(p, "tl.vclamp(table, table, 0, wide - 1)");
+    ix_call(p, "tl.gather(number, at, table)");
+    ix_call(p, "tl.cast(table, ratio, mode=\"floor\")");
+    ix_call(p, "tl.vmul_scalar(table, table, span)");
+    ix_call(p, "tl.vadd(table, table, number)");
+    ix_call(p, "tl.vclamp(table, table, 0, held - 1)");
+  }
+  ac_cb_end(&p->b);
+}
+
+static void rows_kernel(get *g) {
+  pl_ctx *p = g->p;
+  ac_cbuild *b = &p->b;
+  start(
+      g, "rows",
+      "Many short rows of x come with one copy; what a lane takes lies at the same place of every tile, in `table`.");
+  params(g, (const char *const[]){"rows", "wide", "per_core", "span", "tile", NULL});
+  pl_let(p, "first", "tl.program_id(0) * per_core");
+  pl_let(p, "last", "min(first + per_core, rows)");
+  pl_let(p, "held", "tile * span");
+  pl_let(p, "lanes", "tile * wide");
+  pl_alloc(p, "x", "held", g->dtype, false);
+  ix_alloc(&g->ix, g->element ? "lanes" : "wide");
+  pl_alloc(p, "table", "lanes", AC_I32, true);
+  pl_alloc(p, "number", "lanes", AC_I32, true);
+  pl_alloc(p, "ratio", "lanes", AC_F32, true);
+  pl_alloc(p, "y", "lanes", g->dtype, false);
+  rows_table(g);
+  ac_cb_for(b, "row", ac_ce_name(b, "first"), ac_ce_name(b, "last"), ac_ce_name(b, "tile"));
+  pl_let(p, "m", "min(tile, last - row)");
+  ix_stage(p, AC_STAGE_COPYIN, "tl.load(x_ptr + row * span + tl.arange(0, m * span), x)");
+  if (g->element) {
+    ix_read(&g->ix, "row * wide + tl.arange(0, m * wide)");
+    ac_cb_with(b, AC_STAGE_COMPUTE);
+    ix_call(p, "tl.vadd(at, at, table, count=m * wide)");
+    ix_call(p, "tl.gather(y, x, at, count=m * wide)");
+    ac_cb_end(b);
+  } else {
+    ix_stage(p, AC_STAGE_COMPUTE, "tl.gather(y, x, table, count=m * wide)");
+  }
+  ix_stage(p, AC_STAGE_COPYOUT, "tl.store(y_ptr + row * wide + tl.arange(0, m * wide), y)");
+  ac_cb_end(b);
+}
+
+/* Elements of a tile of x, and of the result, at most; so that a tile of two rows is one, an index_select has half as many indices. */
+static int64_t tile_room(const get *g) {
+  int indices = g->element ? ix_bytes(&g->ix) : (ix_bytes(&g->ix) + 1) / 2;
+  return (pl_ub_budget(g->p) - ROWS_SCRATCH) / (4 * bytes_of(g) + TABLE_BYTES + indices) / 16 * 16;
+}
+
+/* The branch that takes many rows a tile; its `else` is left open. */
+static void rows_host(get *g) {
+  pl_ctx *p = g->p;
+  long long room = tile_room(g);
+  pl_let(p, "units", "min(row_count, row_count * wide)");
+  ix_split(p, "units", g->dtype);
+  pl_note(p,
+          "Tiling: rows that UB holds twice, in and out, beside the table; no more than a quarter of a core's where "
+          "that is 16 KB or more, so that copies overlap and the table is small against the work. The table costs as "
+          "much as two rows on their own wait for their copies.");
+  pl_let(p, "fit", "min(%lld // max(1, axis), %lld // max(1, wide))", room, room);
+  pl_let(p, "tile", "max(2, min(min(fit, per_core), max(tl.cdiv(per_core, 4), tl.cdiv(%d, max(1, wide)))))",
+         16384 / bytes_of(g));
+  pl_note(p, "Decided by sizes alone, so that gathers alike are decided once.");
+  ac_cb_if(&p->b, ac_ce_parse(
+                      &p->b, "row_count > tl.num_cores() and axis > 0 and wide > 0 and axis <= %lld and wide <= %lld",
+                      room / 2, room / 2));
+  launch(g, "rows", (const char *const[]){"units", "wide", "per_core", "axis", "tile", NULL});
+  ac_cb_else(&p->b);
+}
+
 static void far_kernel(get *g) {
   pl_ctx *p = g->p;
   ac_cbuild *b = &p->b;
@@ -244,6 +344,7 @@ static void element_host(get *g) {
          : g->along < 0 ? "1"
                         : pl_sym_text(p, g->i->shape[g->along]));
   ix_sizes(&g->ix, "row_count * wide > 0");
+  if (g->tiled) rows_host(g);
   if (g->in_ub) {
     ac_cb_if(b, ac_ce_parse(b, "axis <= %lld", (long long)room));
     pl_note(p,
@@ -259,6 +360,7 @@ static void element_host(get *g) {
   }
   far_host(g);
   if (g->in_ub) ac_cb_end(b);
+  if (g->tiled) ac_cb_end(b);
 }
 
 /* ---- which form? ---- */
@@ -294,6 +396,18 @@ static void group_dims(get *g) {
   }
 }
 
+/* One instruction gathers 64 lanes of 2 or 4 bytes; others are taken apart. */
+static bool gathers_in_ub(const get *g) {
+  return bytes_of(g) == 2 || bytes_of(g) == 4;
+}
+
+/* Between the rows that one group counts and the elements of a row, has x no dimension that the index has not? */
+static bool row_follows_row(const get *g) {
+  for (int d = g->at - 1; d >= 0 && pl_sym_is(g->p, g->i->shape[d], 1); d--)
+    if (!pl_sym_is(g->p, g->x->shape[d], 1)) return false;
+  return true;
+}
+
 static void plan_gather(get *g) {
   pl_ctx *p = g->p;
   g->along = -1;
@@ -304,6 +418,7 @@ static void plan_gather(get *g) {
   for (int d = g->at + 1; d < g->x->rank; d++)
     if (!pl_sym_is(p, g->x->shape[d], 1)) last = false;
   g->in_ub = last && g->along == g->at;
+  g->tiled = g->in_ub && gathers_in_ub(g) && g->n_groups == 1 && row_follows_row(g);
 }
 
 static bool is_gather(ac_op op) {
@@ -350,10 +465,12 @@ static bool plan(pl_ctx *p, const ac_node *n, const int *outs, int n_outs) {
     g->size[0] = pl_product_text(p, g->x, 0, g->at);
     g->stride[0] = pl_product_text(p, g->x, g->at, g->x->rank);
     g->in_ub = true;
+    g->tiled = gathers_in_ub(g);
   } else {
     piece_kernel(g);
   }
   if (g->element || g->at + g->n == g->x->rank) {
+    if (g->tiled) rows_kernel(g);
     if (g->in_ub) row_kernel(g);
     far_kernel(g);
   }

@@ -86,10 +86,8 @@ static model build(form f, ac_dtype d) {
   return m;
 }
 
-static void one(form f, ac_dtype d, int k) {
-  model m = build(f, d);
+static char *agrees(model m, const char *name) {
   world *w = m.w;
-  const char *name = ac_sprintf(b.a, "%s of %s, %d", names[f], ac_dtypes[d].name, k);
   ac_cmodule *planned = ac_plan(w->a, w->g, w->chip, &w->d);
   if (!planned) ac_diags_print(&w->d, stderr, false);
   if (!planned) fail_msg("%s is not planned:\n%s", name, ac_graph_text(w->a, w->g));
@@ -98,10 +96,45 @@ static void one(form f, ac_dtype d, int k) {
   for (size_t i = 0; i < w->g->inputs.len; i++)
     for (int64_t e = 0; m.axis[i] && e < x.t[i].bytes / 8; e++)
       ((int64_t *)x.t[i].data)[e] = drawn(m.axis[i]) - (m.negative && drawn(2) ? m.axis[i] : 0);
-  graph_run(w, name, ac_craft_print(w->a, planned), &x);
+  char *text = ac_craft_print(w->a, planned);
+  graph_run(w, name, text, &x);
   graph_compare(w->g, &x, name, graph_tolerance);
   free_args(&x);
-  world_free(w);
+  return text;
+}
+
+static void one(form f, ac_dtype d, int k) {
+  model m = build(f, d);
+  agrees(m, ac_sprintf(b.a, "%s of %s, %d", names[f], ac_dtypes[d].name, k));
+  world_free(m.w);
+}
+
+/* Rows along the last dimension, from one a tile over whole and broken tiles to none at all. */
+static void short_rows(void **state) {
+  (void)state;
+  static const struct {
+    int64_t rows, axis, wide;
+  } cases[] = {{97, 1, 1},     {500, 7, 13}, {145, 129, 64}, {3001, 13, 1},   {100, 1000, 9},
+               {101, 5, 2040}, {20, 7, 13},  {200, 3, 0},    {100, 40, 5000}, {0, 3, 4}};
+  static const ac_dtype dtypes[] = {AC_F32, AC_F16, AC_BF16, AC_I32, AC_I64, AC_U8};
+  for (size_t c = 0; c < AC_COUNT(cases); c++)
+    for (int q = 0; q < 2; q++) {
+      ac_dtype d = dtypes[(c + (size_t)q) % AC_COUNT(dtypes)];
+      model m = {.w = world_new("short")};
+      rng = c + 1;
+      int64_t x[] = {cases[c].rows, cases[c].axis}, i[] = {cases[c].rows, cases[c].wide};
+      ac_value *in = tensor(m.w, "x", d, 2, x);
+      world *w = m.w;
+      out(w, "y",
+          q ? APPLY(w, AC_G_GATHER, at(in), aint(w, 1), at(index_input(&m, "i", 2, i, x[1])),
+                    (ac_arg){.kind = AC_K_BOOL})
+            : APPLY(w, AC_G_INDEX_SELECT, at(in), aint(w, 1), at(index_input(&m, "i", 1, i + 1, x[1]))));
+      const char *text = agrees(m, ac_sprintf(b.a, "%lld rows of %s, %lld to %lld", (long long)x[0],
+                                              ac_dtypes[d].name, (long long)x[1], (long long)i[1]));
+      bool tiled = ac_dtypes[d].bytes == 2 || ac_dtypes[d].bytes == 4;
+      assert_int_equal(!!strstr(text, "_rows_kernel["), tiled);
+      world_free(w);
+    }
 }
 
 static void forms_agree(void **state) {
@@ -116,6 +149,7 @@ static void forms_agree(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(forms_agree, setup, teardown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(forms_agree, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(short_rows, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,88 @@ static bool collect_view(pl_chain *c, const ac_value *v, int rank, const ac_sym 
   return true;
 }
 
+/* ---- what is computed once and not again in every row ---- */
+
+enum {
+  COSTLY = 8, /* instructions a row from which on a stage of its own pays */
+  MANY = 16   /* rows that it serves */
+};
+
+static int cost_of_op(ac_op op) {
+  switch (op) {
+  case AC_G_CONST:
+  case AC_G_SIZE:
+  case AC_G_FULL:
+  case AC_G_TENSOR:
+  case AC_G_RESHAPE:
+  case AC_G_UNSQUEEZE:
+  case AC_G_SQUEEZE:
+  case AC_G_EXPAND: return 0;
+  case AC_G_FLOOR_DIVIDE:
+  case AC_G_REMAINDER:
+  case AC_G_FMOD:
+  case AC_G_POW: return 8;
+  case AC_G_DIV:
+  case AC_G_WHERE: return 2;
+  case AC_G_ADD:
+  case AC_G_SUB:
+  case AC_G_MUL:
+  case AC_G_NEG:
+  case AC_G_ABS:
+  case AC_G_MAXIMUM:
+  case AC_G_MINIMUM:
+  case AC_G_CAST: return 1;
+  default: return 4;
+  }
+}
+
+/* Instructions that a value takes from what is in memory, about; more than `most` need not be told apart. */
+static int cost_of(const pl_chain *c, const ac_value *v, int most) {
+  if (most <= 0 || !v->def || pl_tensor_of(c->p, v) >= 0 || !pl_inline(v->def->op)) return 0;
+  int cost = cost_of_op(v->def->op);
+  for (int i = 0; i < v->def->n_args && cost < most; i++)
+    if (v->def->args[i].kind == AC_K_TENSOR && !v->def->args[i].absent && v->def->args[i].t)
+      cost += cost_of(c, v->def->args[i].t, most - cost);
+  return cost;
+}
+
+/* Does it vary along some dimensions of the space, and are there many of the others? */
+static bool narrow(const pl_chain *c, int rank, const ac_sym *const *shape) {
+  int64_t others = 1;
+  bool some = false;
+  for (int i = 0; i < c->rank; i++) {
+    if (pl_sym_is(c->p, c->dim[i], 1)) continue;
+    int k = i - (c->rank - rank);
+    bool varies = k >= 0 && !pl_sym_is(c->p, shape[k], 1);
+    some |= varies;
+    if (!varies && others < MANY) others *= c->dim[i]->example > 0 ? c->dim[i]->example : 1;
+  }
+  return some && others >= MANY;
+}
+
+/* The value that is worth a stage of its own: behind cheap operations on it alone, so that `w` and `1 - w` share one. */
+static const ac_value *core_of(const pl_chain *c, const ac_value *v) {
+  for (;;) {
+    const ac_node *n = v->def;
+    const ac_value *only = NULL;
+    int operands = 0;
+    for (int i = 0; i < n->n_args; i++) {
+      const ac_arg *a = &n->args[i];
+      if (a->kind != AC_K_TENSOR || a->absent || !a->t || !a->t->rank) continue;
+      only = a->t;
+      operands++;
+    }
+    if (operands != 1 || cost_of_op(n->op) > 1 || n->op == AC_G_EXPAND || cost_of(c, only, COSTLY) < COSTLY) return v;
+    v = only;
+  }
+}
+
+static bool worth_a_stage(const pl_chain *c, const ac_value *v, int rank, const ac_sym *const *shape) {
+  int at[AC_MAX_RANK];
+  return c->once && v->dtype != AC_BOOL && v->dtype != AC_F64 && v->rank && narrow(c, rank, shape) &&
+         cost_of(c, v, COSTLY) >= COSTLY && core_of(c, v) == v && unit_map(c, rank, shape, v, at);
+}
+
 pl_chain chain_over(pl_ctx *p, const ac_value *v) {
   pl_names *names = AC_NEW(p->a, pl_names);
   pl_names_init(names, p->a);
@@ -165,7 +247,7 @@ bool chain_collect_as(pl_chain *c, const ac_value *v, int rank, const ac_sym *co
   pl_memo m = {.v = v, .shape = shape, .rank = rank, .own = c->own && c->own(c, v, rank, shape)};
   if (!m.own && !pl_inline(n->op) && !collect_view(c, v, rank, shape, &m.strided)) return false;
   bool fits = pl_inline(n->op) && (n->op != AC_G_EXPAND || expands(c, v, rank, shape));
-  if (!m.own && !m.strided && !fits) return from_memory(c, v, rank, shape);
+  if (!m.own && !m.strided && (!fits || worth_a_stage(c, v, rank, shape))) return from_memory(c, v, rank, shape);
   ac_push(c->p->a, &c->memos, m);
   if (m.own || m.strided) return true;
   if (n->op == AC_G_CONST || n->op == AC_G_SIZE || n->op == AC_G_FULL) return true;

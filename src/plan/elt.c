@@ -367,6 +367,7 @@ static bool build(elt *e) {
   pl_chain *c = &e->c;
   c->v.p = p;
   c->views = true;
+  c->once = true;
   for (size_t o = 0; o < e->outs.len; o++)
     if (!chain_collect(c, pl_stripped(p->tensors.data[e->outs.data[o]].v))) return false;
   name_locals(e);

@@ -53,6 +53,36 @@ static void axes(void **state) {
     for (size_t k = 0; k < AC_COUNT(dtypes); k++) one(&cases[i], dtypes[k]);
 }
 
+/* What is costly and the same in many rows is computed once, in a stage of its own, and shared by what is made of it. */
+static void once(void **state) {
+  (void)state;
+  static const struct {
+    int64_t rows;
+    bool costly;
+    int kernels;
+  } t[] = {{64, true, 2}, {64, false, 1}, {4, true, 1}};
+  for (size_t i = 0; i < AC_COUNT(t); i++) {
+    world *w = world_new("once");
+    ac_value *x = tensor(w, "x", AC_F32, 2, DIMS(t[i].rows, 300)), *k = tensor(w, "k", AC_I32, 1, DIMS(300));
+    ac_value *v = t[i].costly ? bin(w, AC_G_REMAINDER, k, ac_graph_integer(w->g, ac_sym_int(w->g, 7))) : k;
+    v = bin(w, AC_G_DIV, ac_graph_cast(w->g, v, AC_F32, line(5)), c(w, 7));
+    ac_value *left = bin(w, AC_G_MUL, x, bin(w, AC_G_SUB, c(w, 1), v));
+    out(w, "y", bin(w, AC_G_ADD, left, v));
+    ac_cmodule *m = ac_plan(w->a, w->g, w->chip, &w->d);
+    assert_non_null(m);
+    const char *text = ac_craft_print(w->a, m);
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, "@ascend_kernel")); p++) n++;
+    if (n != t[i].kernels) fail_msg("%d kernels, not %d:\n%s", n, t[i].kernels, text);
+    args g = {0};
+    graph_args(w->g, AC_VALUES_NORMAL, &g);
+    graph_run(w, "once", text, &g);
+    graph_compare(w->g, &g, "once", tolerance);
+    free_args(&g);
+    world_free(w);
+  }
+}
+
 /* Refused: nothing to resize, results of no size, odd factors, and what is no number. */
 static void refused(void **state) {
   (void)state;
@@ -86,6 +116,7 @@ static void refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(axes, setup, teardown),
+                                     cmocka_unit_test_setup_teardown(once, setup, teardown),
                                      cmocka_unit_test_setup_teardown(refused, setup, teardown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,13 +107,13 @@ static void of_rows(ac_pc *t, const ac_astmt *s, const char *f, ac_dtype d) {
               : form == AC_FORM_INDEX ? scalar(t, s->ops[o].scalar, d)
                                       : ac_pc_expr(t, s->ops[o].scalar));
   if (r && r->mask) ac_printf(&b, ", %s", ac_pc_expr(t, r->mask));
-  if (form == AC_FORM_TURN) ac_printf(&b, ", %s", ac_pc_expr(t, r->b));
+  if (r && form == AC_FORM_TURN) ac_printf(&b, ", %s", ac_pc_expr(t, r->b));
   if (r) ac_printf(&b, ", %s", ac_pc_expr(t, r->repeat));
   if (r && form != AC_FORM_SORT) ac_printf(&b, ", %s", r->dst ? ac_pc_expr(t, r->dst) : "0");
   if (r && (form == AC_FORM_ROWS || form == AC_FORM_WHOLE || form == AC_FORM_TURN))
     ac_printf(&b, ", %s", r->a ? ac_pc_expr(t, r->a) : "0");
   if (r && form == AC_FORM_ROWS) ac_printf(&b, ", %d", r->a_block);
-  if (form == AC_FORM_TURN) ac_printf(&b, ", %d", r->mode);
+  if (r && form == AC_FORM_TURN) ac_printf(&b, ", %d", r->mode);
   if (!r && form != AC_FORM_TILE) ac_printf(&b, ", %s", ac_pc_expr(t, s->count));
   const char *call = ac_sprintf(t->a, "%s(%s)", f, ac_buf_str(&b));
   if (s->var.name)

@@ -335,7 +335,7 @@ struct pl_chain {
   bool
       vectors; /* every leaf is a register with the groups it varies along, for schedules that place them themselves */
   bool views;  /* leaves may be views with long rows: the schedule reads them by their strides */
-  bool once;   /* what is costly and varies along some dimensions only is computed before, once for all of the others */
+  bool once; /* what is costly and varies along some dimensions only is computed before, once for all of the others */
 };
 /* A chain over the space of v's shape, with nothing in it. */
 pl_chain chain_over(pl_ctx *p, const ac_value *v);
